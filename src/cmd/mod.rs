@@ -1,0 +1,68 @@
+//! One file a subcommand, one shape: parse what was typed, wire, run, print.
+//!
+//! Must not know: anything that a library user would want; that stands in the other modules.
+
+use std::fmt;
+
+use crate::cli::{Cli, Command};
+use crate::ui::Printer;
+
+mod baseline;
+mod diff;
+mod plan;
+mod render;
+mod run;
+
+/// How a subcommand ended when it did not fail; its number is the process's exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of it was done.
+    Done = 0,
+    /// Some cells failed; the rest is on disk.
+    SomeFailed = 3,
+    /// A cell is slower than its baseline.
+    Regression = 4,
+    /// The page on disk is not the page that the results give.
+    Stale = 5,
+    /// The user stopped it; it can be resumed.
+    Interrupted = 130,
+}
+
+/// Why a subcommand failed, told apart by whose turn it is.
+#[derive(Debug)]
+pub struct Failure {
+    /// 1: ours or the machine's. 2: the input's.
+    pub exit_code: u8,
+    /// The chain of causes, or a rendered diagnostic.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// The input is wrong: what was typed, a file, a name.
+    pub fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit_code: 2, error: error.into() }
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { exit_code: 1, error: error.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+/// Runs what was typed.
+pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
+    match cli.command {
+        Command::Plan(arguments) => plan::run(&arguments, printer),
+        Command::Run(arguments) => run::run(&arguments, printer),
+        Command::Render(arguments) => render::run(&arguments, printer),
+        Command::Diff(arguments) => diff::run(&arguments, printer),
+        Command::Baseline(arguments) => baseline::run(&arguments, printer),
+    }
+}

@@ -1,0 +1,93 @@
+//! How bytes move: what the hot loop needs of a connection, and the one set of errors that
+//! every implementation reports.
+//!
+//! Must not know: workloads, phases, results. [`adapter`] is the implementation over
+//! mysql_async; dispatch is static, so another one costs the hot loop nothing.
+
+use std::future::Future;
+
+use crate::model::Request;
+
+pub mod adapter;
+
+/// Opens sessions to one endpoint.
+pub trait Driver: Clone + Send + Sync + 'static {
+    /// A connection of this driver. Not `Send`: it lives and dies on its load thread.
+    type Session: Session;
+
+    /// Connects and logs in.
+    fn connect(&self) -> impl Future<Output = Result<Self::Session, DriverError>>;
+}
+
+/// One connection, one statement under way at most.
+pub trait Session {
+    /// Prepares a statement on this connection. The n-th call (from 0) makes the handle that
+    /// [`Request::slot`] names.
+    fn prepare(&mut self, sql: &str) -> impl Future<Output = Result<(), DriverError>>;
+
+    /// Sends one statement and reads its whole reply; rows are counted and dropped.
+    fn send(&mut self, request: &Request) -> impl Future<Output = Result<Reply, DriverError>>;
+
+    /// Says goodbye and closes the connection.
+    fn close(self) -> impl Future<Output = ()>;
+}
+
+/// What a server answered to one statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reply {
+    /// Whether it was a result set, even an empty one.
+    pub result_set: bool,
+    /// Rows of the result set.
+    pub rows: u64,
+    /// Rows that the statement changed.
+    pub affected_rows: u64,
+    /// Warnings that the server counted.
+    pub warnings: u16,
+}
+
+/// Why a statement or a connection failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// The server answered with an error; the connection stands.
+    #[error("server error {code} ({sqlstate}): {message}")]
+    Server {
+        /// The server's error code.
+        code: u16,
+        /// Five characters of SQLSTATE.
+        sqlstate: String,
+        /// The server's words.
+        message: String,
+    },
+    /// No connection could be made, or it was lost.
+    #[error("connection to {address}: {message}")]
+    Lost {
+        /// Transport and address.
+        address: String,
+        /// What the system said.
+        message: String,
+    },
+    /// The bytes were not what the protocol allows.
+    #[error("{address} broke the protocol: {message}")]
+    Protocol {
+        /// Transport and address.
+        address: String,
+        /// What was wrong.
+        message: String,
+    },
+}
+
+impl DriverError {
+    /// Errors after which sysbench starts the event again: deadlock (1213), lock wait
+    /// time-out (1205), record changed since last read (1020).
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Server { code: 1213 | 1205 | 1020, .. })
+    }
+
+    /// The server's code; 0 where the connection itself failed.
+    pub fn code(&self) -> u16 {
+        match self {
+            Self::Server { code, .. } => *code,
+            Self::Lost { .. } | Self::Protocol { .. } => 0,
+        }
+    }
+}

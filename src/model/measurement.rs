@@ -1,0 +1,119 @@
+//! The numbers of one trial.
+//!
+//! Must not know: how they were taken, or where they are stored. Times are integers in
+//! microseconds; an unknown is `None`, never 0.
+
+use super::StatementKind;
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrialStatus {
+    /// The whole window was measured.
+    Done,
+    /// It could not be measured; one sentence says why.
+    Failed {
+        /// Why, as the server or the system said it.
+        reason: String,
+    },
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// What one trial measured. Counts and times cover the measured window only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measurement {
+    /// How it ended; the figures of a trial that is not done are never published.
+    pub status: TrialStatus,
+    /// Length of the measured window as the clock saw it.
+    pub measured_us: u64,
+    /// Events that began in the window and ended well.
+    pub events: u64,
+    /// Statements that the server answered, BEGIN and COMMIT included, retries excluded.
+    pub queries: u64,
+    /// Of them, those that returned a result set.
+    pub queries_read: u64,
+    /// Of them, those that changed rows.
+    pub queries_write: u64,
+    /// Of them, the rest: BEGIN, COMMIT, an UPDATE that changed nothing.
+    pub queries_other: u64,
+    /// Statements answered within events that were rolled back and tried again.
+    pub queries_retried: u64,
+    /// Errors by server code.
+    pub errors: Vec<ErrorCount>,
+    /// Connections that were lost and replaced.
+    pub reconnects: u64,
+    /// Events still open when the drain limit passed.
+    pub events_unfinished: u64,
+    /// Age of the oldest of them.
+    pub oldest_unfinished_us: Option<u64>,
+    /// Response time of events: from the intended start to the last reply.
+    pub latency: Option<LatencySummary>,
+    /// One row per statement kind that was sent.
+    pub statements: Vec<StatementStats>,
+    /// One row per second of the window.
+    pub intervals: Vec<Interval>,
+    /// Processor time of the load threads in the window.
+    pub client_cpu_us: Option<u64>,
+    /// Number of load threads.
+    pub load_threads: u32,
+}
+
+/// How often a server error was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorCount {
+    /// The server's error code; 0 for a lost connection.
+    pub code: u16,
+    /// How often.
+    pub count: u64,
+    /// The first message of that code.
+    pub message: String,
+}
+
+/// A latency distribution in seven numbers, microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatencySummary {
+    /// Number of samples.
+    pub count: u64,
+    /// Smallest.
+    pub min_us: u64,
+    /// Arithmetic mean.
+    pub mean_us: u64,
+    /// Median.
+    pub p50_us: u64,
+    /// 95th percentile.
+    pub p95_us: u64,
+    /// 99th percentile.
+    pub p99_us: u64,
+    /// Largest.
+    pub max_us: u64,
+}
+
+/// Count and latency of one statement kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementStats {
+    /// Which statement.
+    pub kind: StatementKind,
+    /// Answered without error.
+    pub count: u64,
+    /// Answered with an error.
+    pub errors: u64,
+    /// Service time, from send to the last byte of the reply.
+    pub latency: Option<LatencySummary>,
+}
+
+/// One second of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interval {
+    /// From the start of the measured window to the end of this interval.
+    pub elapsed_us: u64,
+    /// Length of this interval.
+    pub length_us: u64,
+    /// Events that ended in it.
+    pub events: u64,
+    /// Statements answered in it.
+    pub queries: u64,
+    /// Errors in it.
+    pub errors: u64,
+    /// 95th percentile of the events that ended in it.
+    pub p95_us: Option<u64>,
+}

@@ -1,0 +1,37 @@
+//! The nouns of gridbench: plain data and the arithmetic that belongs to it.
+//!
+//! Must not know: serde, files, sockets, async, or any other module of this crate.
+
+mod comparison;
+mod dataset;
+mod host;
+mod ids;
+mod interrupt;
+mod matrix;
+mod measurement;
+mod plan;
+mod protocol;
+mod request;
+mod results;
+mod run;
+mod scenario;
+mod server;
+mod spec;
+
+pub use comparison::{CellComparison, Comparison, Verdict};
+pub use dataset::{Dataset, DatasetClass, ROW_BYTES};
+pub use host::Host;
+pub use ids::{CellId, IdError, ScenarioId, SpecId};
+pub use interrupt::Interrupt;
+pub use matrix::{Exclusion, Matrix, Rehearsal};
+pub use measurement::{
+    ErrorCount, Interval, LatencySummary, Measurement, StatementStats, TrialStatus,
+};
+pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
+pub use protocol::{KeyLaw, Ladder, Protocol, Publish, StatementMode};
+pub use request::{Param, Request, StatementKind};
+pub use results::{MilliRate, ResultCell, ResultSet, ResultSource};
+pub use run::{RunDescription, ServerRecord};
+pub use scenario::{Access, ReadType, Scenario, Workload, WorkloadOptions};
+pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};
+pub use spec::{Bytes, Spec};

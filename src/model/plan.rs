@@ -1,0 +1,127 @@
+//! The plan: which cells are measured, in which order, on which dataset.
+//!
+//! Must not know: the clock, the host's files, or any server.
+
+use std::time::Duration;
+
+use super::{
+    Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, Protocol, Rehearsal, Scenario, Spec,
+};
+
+/// A matrix expanded: stable in order, the same for the same input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The matrix as validated (and, in a rehearsal, before it was shrunk).
+    pub matrix: Matrix,
+    /// How each cell is measured; a rehearsal's own where there is one.
+    pub protocol: Protocol,
+    /// Set when memory, data and trials are shrunk.
+    pub rehearsal: Option<Rehearsal>,
+    /// One for each spec that has cells, in the matrix's order.
+    pub specs: Vec<PlannedSpec>,
+    /// In the order of measurement: by spec, then scenario, then concurrency.
+    pub cells: Vec<Cell>,
+    /// Cells that the matrix excludes, with the reason.
+    pub excluded: Vec<(CellId, Exclusion)>,
+}
+
+/// A spec as it will be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedSpec {
+    /// The spec as published.
+    pub spec: Spec,
+    /// Cores that the server gets: the spec's, or as many as the host has in a rehearsal.
+    pub cpus: u32,
+    /// Memory that is assumed: the spec's, or shrunk by the rehearsal's factor.
+    pub memory: Bytes,
+    /// `innodb_buffer_pool_size` that follows.
+    pub buffer_pool: Bytes,
+    /// The dataset that will be loaded (shrunk, in a rehearsal).
+    pub dataset: Dataset,
+    /// The dataset as the rules give it: what the page prints.
+    pub published_dataset: Dataset,
+    /// Set where this host cannot hold the spec.
+    pub skip: Option<Skip>,
+}
+
+/// Why a spec is not measured on this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    /// One sentence with the figures.
+    pub reason: String,
+}
+
+/// One point of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Spec, scenario and concurrency.
+    pub id: CellId,
+    /// Index into [`Plan::specs`].
+    pub spec: usize,
+    /// Index into the matrix's scenarios.
+    pub scenario: usize,
+}
+
+/// One repetition of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Trial {
+    /// Index into [`Plan::cells`].
+    pub cell: usize,
+    /// From 1.
+    pub repetition: u32,
+}
+
+impl Plan {
+    /// The scenario of a cell.
+    pub fn scenario(&self, cell: &Cell) -> &Scenario {
+        &self.matrix.scenarios[cell.scenario]
+    }
+
+    /// The spec of a cell as it will be measured.
+    pub fn spec(&self, cell: &Cell) -> &PlannedSpec {
+        &self.specs[cell.spec]
+    }
+
+    /// What the page claims about data and cache.
+    pub fn class(&self) -> DatasetClass {
+        self.matrix.class
+    }
+
+    /// Cells whose spec this host can hold.
+    pub fn runnable_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(|cell| self.spec(cell).skip.is_none())
+    }
+
+    /// Every trial of the runnable cells in the order of measurement: by spec, then
+    /// repetition, then cell, so that the repeats of one cell are spread over time.
+    pub fn trials(&self) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for (index, spec) in self.specs.iter().enumerate() {
+            if spec.skip.is_some() {
+                continue;
+            }
+            for repetition in 1..=self.protocol.repeats {
+                let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.spec == index);
+                trials.extend(cells.map(|(cell, _)| Trial { cell, repetition }));
+            }
+        }
+        trials
+    }
+
+    /// Time that the trials alone take: warm-up and measured window of each.
+    pub fn measuring_time(&self) -> Duration {
+        let trials = u32::try_from(self.trials().len()).unwrap_or(u32::MAX);
+        (self.protocol.warmup + self.protocol.duration).saturating_mul(trials)
+    }
+
+    /// The distinct datasets that must be on disk, in the order of their first use.
+    pub fn datasets(&self) -> Vec<&Dataset> {
+        let mut distinct: Vec<&Dataset> = Vec::new();
+        for spec in self.specs.iter().filter(|spec| spec.skip.is_none()) {
+            if !distinct.contains(&&spec.dataset) {
+                distinct.push(&spec.dataset);
+            }
+        }
+        distinct
+    }
+}

@@ -1,0 +1,92 @@
+//! The protocol: how one cell is measured.
+//!
+//! Must not know: how it is written in a file.
+
+use std::time::Duration;
+
+/// How each cell of a matrix is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protocol {
+    /// The measured window of a trial.
+    pub duration: Duration,
+    /// Load before the window, not counted.
+    pub warmup: Duration,
+    /// Trials of each cell.
+    pub repeats: u32,
+    /// Which concurrencies are measured.
+    pub concurrency: Ladder,
+    /// Which of them the page prints.
+    pub publish: Publish,
+    /// Text or prepared statements.
+    pub statements: StatementMode,
+    /// How row ids are drawn.
+    pub keys: KeyLaw,
+    /// From which every draw follows.
+    pub seed: u64,
+}
+
+/// The concurrencies of a cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ladder {
+    /// These, ascending, for each spec and scenario.
+    Levels(Vec<u32>),
+    /// The one that the baseline prints for the spec and scenario.
+    Published,
+}
+
+/// What of a ladder reaches the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Publish {
+    /// The level with the highest QPS, per spec and scenario.
+    Peak,
+    /// Every level.
+    All,
+}
+
+/// How statements travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementMode {
+    /// COM_QUERY with literals (`--db-ps-mode=disable`).
+    Text,
+    /// COM_STMT_EXECUTE on handles prepared before the start.
+    Prepared,
+}
+
+/// sysbench's laws for drawing an id from `1..=table_size` (`--rand-type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyLaw {
+    /// Every id alike.
+    Uniform,
+    /// Three quarters of the hits fall around the middle: sysbench 1.0.20's default.
+    Special,
+    /// The mean of twelve uniform draws.
+    Gaussian,
+    /// The 80/20 law, h = 0.2.
+    Pareto,
+    /// Zipf's law by rejection inversion, exponent 0.8 (sysbench 1.1).
+    Zipfian,
+}
+
+macro_rules! names {
+    ($type:ident: $($variant:ident = $name:literal),+) => {
+        impl $type {
+            /// Every value, in the order in which help texts list them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in a matrix file.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// The value of that name, if there is one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+
+names!(Publish: Peak = "peak", All = "all");
+names!(StatementMode: Text = "text", Prepared = "prepared");
+names!(KeyLaw: Uniform = "uniform", Special = "special", Gaussian = "gaussian",
+    Pareto = "pareto", Zipfian = "zipfian");

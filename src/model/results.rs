@@ -1,0 +1,105 @@
+//! Results as a page sees them: a run or a baseline, one shape for both.
+//!
+//! Must not know: CSV, JSON, or templates.
+
+use super::{DatasetClass, Rehearsal, Scenario, ScenarioId, Spec, SpecId};
+
+/// A rate in thousandths per second: 44613.74 QPS is `MilliRate(44_613_740)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MilliRate(pub u64);
+
+impl MilliRate {
+    /// `count` in `elapsed_us`, rounded to the nearest thousandth; `None` for an empty window.
+    pub fn of(count: u64, elapsed_us: u64) -> Option<Self> {
+        let scaled = u128::from(count) * 1_000_000_000 + u128::from(elapsed_us / 2);
+        let rate = scaled.checked_div(u128::from(elapsed_us))?;
+        u64::try_from(rate).ok().map(Self)
+    }
+
+    /// Per second.
+    pub fn per_second(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+}
+
+/// Where results come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultSource {
+    /// Printed by somebody; how exactly it was measured is not known.
+    Published {
+        /// Who and where.
+        origin: String,
+        /// `YYYY-MM-DD`.
+        date: String,
+    },
+    /// Measured by gridbench.
+    Measured {
+        /// The run's directory name.
+        run: String,
+        /// `YYYY-MM-DD`.
+        date: String,
+        /// `@@version` of each server that was measured, distinct.
+        servers: Vec<String>,
+        /// Set when it is a rehearsal: then every page and diff says so.
+        rehearsal: Option<Rehearsal>,
+    },
+}
+
+/// A table of results with everything that a page needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultSet {
+    /// `tdsql-c-2025-12/full-cache`, or a run's directory name.
+    pub name: String,
+    /// The page's title.
+    pub title: String,
+    /// Name of the layout that renders it.
+    pub template: String,
+    /// What the page claims about data and cache.
+    pub class: DatasetClass,
+    /// Where the numbers come from.
+    pub source: ResultSource,
+    /// In the order of the page's tables.
+    pub scenarios: Vec<Scenario>,
+    /// In the order of the page's rows.
+    pub specs: Vec<Spec>,
+    /// At most one published cell per spec and scenario where `publish` is the peak; every
+    /// level otherwise. By scenario, then spec, then concurrency.
+    pub cells: Vec<ResultCell>,
+}
+
+/// One published number with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultCell {
+    /// Which spec.
+    pub spec: SpecId,
+    /// Which scenario.
+    pub scenario: ScenarioId,
+    /// Connections; `None` where a cell has no number (failed, or not measured).
+    pub concurrency: Option<u32>,
+    /// Rows per table, as the page prints it.
+    pub table_size: u64,
+    /// Number of tables, as the page prints it.
+    pub tables: u32,
+    /// Statements per second; `None` where there is no number.
+    pub qps: Option<MilliRate>,
+    /// Events per second.
+    pub tps: Option<MilliRate>,
+    /// 95th percentile of events' response time.
+    pub p95_us: Option<u64>,
+    /// Trials behind the number; 1 for a published one.
+    pub trials: u32,
+    /// Why there is no number, or what is doubtful about it.
+    pub note: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_rounded_to_thousandths() {
+        assert_eq!(MilliRate::of(1, 3_000_000), Some(MilliRate(333)));
+        assert_eq!(MilliRate::of(2, 3_000_000), Some(MilliRate(667)));
+        assert_eq!(MilliRate::of(5, 0), None);
+    }
+}

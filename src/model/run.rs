@@ -1,0 +1,43 @@
+//! What a run is, beside its numbers: all that its manifest keeps.
+//!
+//! Must not know: JSON, paths, the clock.
+
+use super::{Host, Plan, ServerInfo, SpecId};
+
+/// The description of a run; with the rows of its cells it yields a result set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDescription {
+    /// gridbench's version.
+    pub tool_version: String,
+    /// The revision it was built from, where known.
+    pub tool_revision: Option<String>,
+    /// Start, milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: i64,
+    /// The command line, word by word; it never holds a secret.
+    pub command: Vec<String>,
+    /// SHA-256 of the matrix file, lower-case hexadecimal.
+    pub matrix_sha256: String,
+    /// What was to be measured, in order.
+    pub plan: Plan,
+    /// Where gridbench ran.
+    pub host: Host,
+    /// Name of the driver that carried the load, for example `mysql_async`.
+    pub driver: String,
+    /// One record for each spec whose server was reached.
+    pub servers: Vec<ServerRecord>,
+}
+
+/// The server that stood for a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerRecord {
+    /// Which spec.
+    pub spec: SpecId,
+    /// Whether gridbench started it.
+    pub managed: bool,
+    /// What it said of itself.
+    pub info: ServerInfo,
+    /// Processors it was bound to; empty where it was not.
+    pub cpus: Vec<u32>,
+    /// Bytes that the dataset takes there, as the server counts them.
+    pub dataset_bytes: Option<u64>,
+}
