@@ -103,7 +103,7 @@ pub struct RunArgs {
 /// `gridbench render`.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// A run (directory or its name under results/) or a baseline such as tdsql-c-2025-12/full-cache
+    /// A run (its directory or name) or a baseline such as tdsql-c-2025-12/full-cache
     #[arg(value_name = "RUN|BASELINE")]
     pub source: String,
     /// A built-in layout by name, or a template file of your own

@@ -15,7 +15,7 @@ impl fmt::Display for IdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is not an id: 1 to 64 of a-z, 0-9, '-', '_' and '.', starting with a letter or digit",
+            "`{}` is not an id: 1 to 64 of a-z, 0-9, '-', '_' and '.', the first a letter or digit",
             self.text
         )
     }
