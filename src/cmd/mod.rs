@@ -11,7 +11,10 @@ mod baseline;
 mod diff;
 mod plan;
 mod render;
+mod matrix_source;
+mod pages;
 mod run;
+mod signals;
 
 /// How a subcommand ended when it did not fail; its number is the process's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,6 +50,15 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// `850 us`, `31.2 ms`, `1.25 s`: three significant digits at most.
+pub fn latency(micros: u64) -> String {
+    match micros {
+        0..1_000 => format!("{micros} us"),
+        1_000..999_500 => format!("{} ms", three_digits(micros as f64 / 1_000.0)),
+        _ => format!("{} s", three_digits(micros as f64 / 1_000_000.0)),
+    }
+}
+
 fn three_digits(value: f64) -> String {
     let decimals = match value {
         v if v >= 99.95 => 0,
@@ -89,6 +98,14 @@ mod tests {
         let cases = [(44_613_740, "44613.74"), (309_436_400, "309436.4"), (485_157_000, "485157")];
         for (milli, text) in cases {
             assert_eq!(rate(MilliRate(milli)), text);
+        }
+    }
+
+    #[test]
+    fn latencies_choose_their_unit() {
+        let cases = [(850, "850 us"), (31_240, "31.2 ms"), (999_900, "1 s"), (1_250_000, "1.25 s")];
+        for (micros, text) in cases {
+            assert_eq!(latency(micros), text);
         }
     }
 

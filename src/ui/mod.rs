@@ -4,7 +4,9 @@
 
 pub mod figures;
 mod printer;
+mod progress;
 mod table;
 
 pub use printer::Printer;
+pub use progress::Progress;
 pub use table::{Align, Table};

@@ -1,0 +1,32 @@
+# Two commands for people: `make demo` and `make test`. The rest serves them.
+
+GRIDBENCH = target/release/gridbench
+
+.PHONY: demo test check build server clean
+
+# A whole published page on this machine in minutes: installs a server if there is none,
+# builds, rehearses the full-cache matrix, renders its page, prints the first table.
+demo: server build
+	$(GRIDBENCH) run matrices/full-cache.toml --rehearse
+	@page=$$(ls -td results/*-full-cache-rehearsal | head -1)/pages/tdsql-c-en.md; \
+	echo; sed -n '/^| *Specification/,/^$$/p' $$page | sed '/^$$/q'; \
+	echo "The whole page: $$page (and .html beside it)"
+
+# Everything that the tests need is installed first; real servers are part of them.
+test: server
+	cargo test --locked
+
+# What a change must pass beside the tests.
+check:
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+
+build:
+	cargo build --locked --release
+
+server:
+	sh tests/servers/install
+
+clean:
+	rm -rf .gridbench target

@@ -1,0 +1,84 @@
+//! `gridbench run`: a plan becomes a run directory with its pages.
+//!
+//! Must not know: how a trial is measured, how a row is stored.
+
+mod session;
+mod site;
+mod summary;
+
+use anyhow::{Context, anyhow};
+
+use super::matrix_source::{LoadedPlan, load_plan};
+use super::{Failure, Outcome, signals};
+use crate::cli::RunArgs;
+use crate::model::{Plan, RunDescription};
+use crate::store::RunDir;
+use crate::ui::Printer;
+use session::Session;
+use site::Sites;
+
+pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
+    let loaded = load_plan(&arguments.matrix)?;
+    let sites = Sites::choose(arguments, &loaded.plan, printer)?;
+    announce(&loaded.plan, &sites, printer);
+    let directory = run_directory(arguments, &loaded)?;
+    let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
+    let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
+    let outcome = session.measure()?;
+    summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
+}
+
+/// Says what will not be measured, before anything starts.
+fn announce(plan: &Plan, sites: &Sites, printer: Printer) {
+    if let Some(rehearsal) = plan.rehearsal {
+        printer.talk(&format!(
+            "Rehearsal: memory and data divided by {}, short trials. Not a result.",
+            rehearsal.factor
+        ));
+    }
+    for planned in &plan.specs {
+        if let Some(skip) = &planned.skip {
+            printer.talk(&format!("skipped {}: {}", planned.spec.id, skip.reason));
+        }
+    }
+    printer.talk(&sites.sentence());
+}
+
+/// The directory of this run: a new one, or the one to go on with.
+fn run_directory(arguments: &RunArgs, loaded: &LoadedPlan) -> Result<RunDir, Failure> {
+    let out = &arguments.matrix.out;
+    let Some(resumed) = &arguments.resume else {
+        let description = describe(loaded);
+        return Ok(RunDir::create(out, &description, &loaded.bytes)?);
+    };
+    let matrix_name = &loaded.plan.matrix.name;
+    let directory = match resumed.as_str() {
+        "latest" => RunDir::latest(out, matrix_name).map_err(Failure::input)?.ok_or_else(|| {
+            let out = out.display();
+            Failure::input(anyhow!("no run of `{matrix_name}` under {out} to resume"))
+        })?,
+        name => RunDir::open(out, name).map_err(Failure::input)?,
+    };
+    if directory.description().plan != loaded.plan {
+        return Err(Failure::input(anyhow!(
+            "{} was planned otherwise (matrix, --set, --only, --rehearse or host differ), so its \
+             trials cannot be mixed with these; start a new run without --resume",
+            directory.path().display()
+        )));
+    }
+    Ok(directory)
+}
+
+fn describe(loaded: &LoadedPlan) -> RunDescription {
+    RunDescription {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        tool_revision: option_env!("GRIDBENCH_REVISION").map(str::to_owned),
+        started_unix_ms: session::now_unix_ms(),
+        command: std::env::args().collect(),
+        matrix_sha256: loaded.sha256.clone(),
+        plan: loaded.plan.clone(),
+        host: loaded.host.clone(),
+        driver: "mysql_async".to_owned(),
+        servers: Vec::new(),
+    }
+}

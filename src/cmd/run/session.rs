@@ -1,0 +1,211 @@
+//! A run under way: spec by spec a server, a dataset, and its trials.
+//!
+//! Must not know: what the numbers mean, or how they are printed as a page.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+
+use super::site::{Site, Sites};
+use crate::cmd::matrix_source::LoadedPlan;
+use crate::cmd::{Failure, Outcome};
+use crate::driver::adapter::{self, AsyncDriver};
+use crate::exec::{self, TrialOutput, TrialSetup};
+use crate::load::{self, LoadOptions};
+use crate::model::{
+    Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerRecord, Trial, TrialStatus,
+};
+use crate::store::{RunDir, TrialRecord};
+use crate::ui::{Printer, Progress};
+use crate::workload::{Program, schema};
+
+/// How long the events that are open at the end of a window are waited for.
+const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+/// How long all connections of a trial may take to stand.
+const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+
+pub(super) struct Session<'a> {
+    plan: &'a Plan,
+    host_cpus: u32,
+    sites: Sites,
+    directory: RunDir,
+    interrupt: Interrupt,
+    progress: Progress,
+    failed: u32,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        loaded: &'a LoadedPlan,
+        sites: Sites,
+        directory: RunDir,
+        interrupt: Interrupt,
+        printer: Printer,
+    ) -> Result<Self, Failure> {
+        let plan = &loaded.plan;
+        let waiting = waiting_trials(plan, &directory)?.len();
+        let per_trial = plan.protocol.warmup + plan.protocol.duration;
+        let progress = Progress::new(printer, waiting as u64, per_trial);
+        let host_cpus = loaded.host.cpus;
+        Ok(Self { plan, host_cpus, sites, directory, interrupt, progress, failed: 0 })
+    }
+
+    pub(super) fn into_directory(self) -> RunDir {
+        self.directory
+    }
+
+    /// Measures what is not on disk yet. Fails only where results cannot be kept.
+    pub(super) fn measure(&mut self) -> Result<Outcome, Failure> {
+        let waiting = waiting_trials(self.plan, &self.directory)?;
+        for (index, planned) in self.plan.specs.iter().enumerate() {
+            let of_spec = |trial: &&Trial| self.plan.cells[trial.cell].spec == index;
+            let trials: Vec<&Trial> = waiting.iter().filter(of_spec).collect();
+            if !trials.is_empty() && !self.interrupt.is_requested() {
+                self.measure_spec(planned, &trials)?;
+            }
+        }
+        self.progress.finish();
+        Ok(match (self.interrupt.is_requested(), self.failed) {
+            (true, _) => Outcome::Interrupted,
+            (false, 0) => Outcome::Done,
+            (false, _) => Outcome::SomeFailed,
+        })
+    }
+
+    /// Server, dataset, trials. What goes wrong becomes rows: the other specs go on.
+    fn measure_spec(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> Result<(), Failure> {
+        let mut site = match self.prepare(planned, trials) {
+            Ok(site) => site,
+            Err(error) if self.interrupt.is_requested() => {
+                self.progress.line(&format!("{}: {error:#}", planned.spec.id));
+                return Ok(());
+            }
+            Err(error) => return self.fail_all(trials, &format!("{error:#}")),
+        };
+        for (position, trial) in trials.iter().enumerate() {
+            if self.interrupt.is_requested() {
+                break;
+            }
+            self.measure_trial(planned, trial, &site.endpoint)?;
+            if let Some(Err(error)) = site.managed.as_mut().map(|server| server.is_running()) {
+                self.fail_all(&trials[position + 1..], &error.to_string())?;
+                break;
+            }
+        }
+        if let Some(server) = site.managed.take() {
+            self.progress.status(&format!("{}: stopping the server", planned.spec.id));
+            server.stop().context("the measured trials are kept")?;
+        }
+        Ok(())
+    }
+
+    /// Starts the server, makes sure of the dataset, and notes both in the manifest.
+    fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
+        let id = &planned.spec.id;
+        self.progress.status(&format!("{id}: starting the server"));
+        let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
+        let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
+        let site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
+        let info = adapter::server_info(&site.endpoint)?;
+
+        let options = LoadOptions { loaders: self.host_cpus.clamp(1, 8) };
+        let progress = &mut self.progress;
+        let observe = &mut |at: load::LoadProgress| progress.loading(id.as_str(), &at.into());
+        let report =
+            load::ensure(&site.endpoint, &planned.dataset, &options, &self.interrupt, observe)?;
+        self.progress.line(&format!("{id}: {}", report.sentence()));
+        if self.plan.class() == DatasetClass::FullCache {
+            self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
+            load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
+        }
+        self.directory.set_server(ServerRecord {
+            spec: id.clone(),
+            managed: site.managed.is_some(),
+            info,
+            cpus: site.managed.as_ref().map_or_else(Vec::new, |server| server.cpus().to_vec()),
+            dataset_bytes: report.bytes,
+        })?;
+        Ok(site)
+    }
+
+    fn measure_trial(
+        &mut self,
+        planned: &PlannedSpec,
+        trial: &Trial,
+        endpoint: &Endpoint,
+    ) -> Result<(), Failure> {
+        let cell = &self.plan.cells[trial.cell];
+        let endpoint =
+            Endpoint { database: Some(schema::database(&planned.dataset)), ..endpoint.clone() };
+        let driver = AsyncDriver::new(&endpoint);
+        let setup = self.setup(cell, planned, trial.repetition);
+        let started_unix_ms = now_unix_ms();
+        let label = cell.id.to_string();
+        let progress = &mut self.progress;
+        progress.trial_started(&label);
+        let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
+            progress.trial_event(&event.into());
+        });
+        self.keep(trial, started_unix_ms, &output)
+    }
+
+    fn setup(&self, cell: &Cell, planned: &PlannedSpec, repetition: u32) -> TrialSetup {
+        let protocol = &self.plan.protocol;
+        let scenario = self.plan.scenario(cell);
+        let program =
+            Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
+        TrialSetup {
+            program: Arc::new(program),
+            concurrency: cell.id.concurrency,
+            warmup: protocol.warmup,
+            duration: protocol.duration,
+            drain_limit: DRAIN_LIMIT,
+            connect_limit: CONNECT_LIMIT,
+            seed: exec::trial_seed(protocol.seed, &cell.id, repetition),
+            load_threads: exec::default_load_threads(self.host_cpus, cell.id.concurrency),
+        }
+    }
+
+    fn keep(&mut self, trial: &Trial, started_unix_ms: i64, output: &TrialOutput) -> Result<(), Failure> {
+        let cell = &self.plan.cells[trial.cell];
+        let record = TrialRecord {
+            cell,
+            spec: self.plan.spec(cell),
+            repetition: trial.repetition,
+            started_unix_ms,
+            measurement: &output.measurement,
+            latency: &output.latency,
+            statement_latency: &output.statement_latency,
+        };
+        self.directory.append(&record)?;
+        if matches!(output.measurement.status, TrialStatus::Failed { .. }) {
+            self.failed += 1;
+        }
+        self.progress.trial_ended(&cell.id.to_string(), &output.measurement);
+        Ok(())
+    }
+
+    /// A row for each trial that could not even start.
+    fn fail_all(&mut self, trials: &[&Trial], reason: &str) -> Result<(), Failure> {
+        for trial in trials {
+            self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason))?;
+        }
+        Ok(())
+    }
+}
+
+/// The trials of the plan that are not done, in order.
+fn waiting_trials(plan: &Plan, directory: &RunDir) -> Result<Vec<Trial>, Failure> {
+    let done = directory.done()?;
+    let is_waiting = |trial: &Trial| {
+        !done.contains(&(plan.cells[trial.cell].id.clone(), trial.repetition))
+    };
+    Ok(plan.trials().into_iter().filter(is_waiting).collect())
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+pub(super) fn now_unix_ms() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
+}

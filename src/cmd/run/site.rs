@@ -1,0 +1,103 @@
+//! Where the specs of a run live: servers of our own, or the addresses of a targets file.
+//!
+//! Must not know: what is measured there.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+
+use crate::cli::RunArgs;
+use crate::cmd::Failure;
+use crate::model::{Endpoint, Interrupt, Plan, PlannedSpec};
+use crate::target::{
+    ManagedServer, ServerBinary, ServerSettings, TargetError, Targets, find_server, read_targets,
+};
+use crate::ui::Printer;
+
+/// Connections beyond the concurrency that a managed server must have room for: loaders,
+/// administration, and the ones that a reconnect leaves behind for a moment.
+const SPARE_CONNECTIONS: u32 = 50;
+
+/// How the server of each spec is reached.
+pub(super) enum Sites {
+    /// gridbench starts one after the other.
+    Managed { binary: ServerBinary, data_dir: PathBuf, port: Option<u16> },
+    /// They run elsewhere.
+    Targets(Targets),
+}
+
+/// One spec's server, up for as long as this lives.
+pub(super) struct Site {
+    pub(super) endpoint: Endpoint,
+    pub(super) managed: Option<ManagedServer>,
+}
+
+impl Sites {
+    /// Finds the server binary, or reads the targets file and sees that it names every spec.
+    pub(super) fn choose(
+        arguments: &RunArgs,
+        plan: &Plan,
+        printer: Printer,
+    ) -> Result<Self, Failure> {
+        let Some(path) = &arguments.matrix.targets else {
+            let binary = find_server(arguments.server.as_deref()).map_err(Failure::input)?;
+            let data_dir = arguments.matrix.data_dir.clone();
+            return Ok(Self::Managed { binary, data_dir, port: arguments.server_port });
+        };
+        let targets = read_targets(path).map_err(Failure::input)?;
+        for warning in targets.warnings() {
+            printer.talk(&format!("warning: {warning}"));
+        }
+        let unknown = plan.specs.iter().find(|planned| targets.endpoint(&planned.spec.id).is_none());
+        match unknown {
+            None => Ok(Self::Targets(targets)),
+            Some(planned) => Err(Failure::input(anyhow!(
+                "{} has no [target.{id}] and no default host; add one, or measure less with \
+                 --only spec=...",
+                path.display(),
+                id = planned.spec.id
+            ))),
+        }
+    }
+
+    /// One line on where the load goes.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::Managed { binary, data_dir, .. } => format!(
+                "managed server: {} ({}), data in {}; it shares this machine with the client",
+                binary.path.display(),
+                binary.version,
+                data_dir.display()
+            ),
+            Self::Targets(_) => "servers from the targets file".to_owned(),
+        }
+    }
+
+    /// Starts (or only addresses) the server of a spec.
+    pub(super) fn open(
+        &self,
+        planned: &PlannedSpec,
+        concurrency_max: u32,
+        interrupt: &Interrupt,
+    ) -> Result<Site, TargetError> {
+        match self {
+            Self::Managed { binary, data_dir, port } => {
+                let connections = planned.spec.max_connections();
+                let settings = ServerSettings {
+                    data_dir: data_dir.clone(),
+                    buffer_pool: planned.buffer_pool,
+                    max_connections: connections.max(concurrency_max + SPARE_CONNECTIONS),
+                    cpus: Some(planned.cpus),
+                    port: *port,
+                };
+                let server = ManagedServer::start(binary, &settings, interrupt)?;
+                Ok(Site { endpoint: server.endpoint().clone(), managed: Some(server) })
+            }
+            Self::Targets(targets) => {
+                let endpoint = targets.endpoint(&planned.spec.id);
+                let endpoint = endpoint.expect("every spec's endpoint was checked by choose()");
+                Ok(Site { endpoint, managed: None })
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The end of a run: pages written, the numbers on the screen, what to do next.
+//!
+//! Must not know: how any of it was measured.
+
+use crate::cmd::{Failure, Outcome, pages};
+use crate::model::{Plan, ResultCell, ResultSet};
+use crate::store::RunDir;
+use crate::ui::{Align, Printer, Table, figures};
+
+pub(super) fn finish(
+    directory: RunDir,
+    plan: &Plan,
+    outcome: Outcome,
+    printer: Printer,
+) -> Result<Outcome, Failure> {
+    let results = directory.results()?;
+    let written = pages::write(&results, &directory.path().join("pages"))?;
+    printer.data(&grid(&results))?;
+    printer.talk("");
+    for page in &written {
+        printer.talk(&format!("page     {}", page.display()));
+    }
+    printer.talk(&format!("results  {}", directory.path().display()));
+    if plan.matrix.baseline.is_some() {
+        printer.talk(&format!("diff     gridbench diff {}", directory.path().display()));
+    }
+    match outcome {
+        Outcome::Interrupted => printer.talk(&format!(
+            "interrupted; go on with the same command and --resume {}",
+            directory.name()
+        )),
+        Outcome::SomeFailed => printer.talk(
+            "some cells failed; their reasons are in cells.csv, and --resume measures them again",
+        ),
+        _ => {}
+    }
+    Ok(outcome)
+}
+
+/// Specs as rows, scenarios as columns, the published QPS and its concurrency in each cell.
+fn grid(results: &ResultSet) -> String {
+    let mut columns = vec![("spec", Align::Left)];
+    columns.extend(results.scenarios.iter().map(|s| (s.id.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for spec in &results.specs {
+        let mut row = vec![spec.id.to_string()];
+        for scenario in &results.scenarios {
+            let of_cell = |c: &&ResultCell| c.spec == spec.id && c.scenario == scenario.id;
+            let best = results.cells.iter().filter(of_cell).max_by_key(|cell| cell.qps);
+            row.push(best.map_or_else(|| "-".to_owned(), cell_text));
+        }
+        table.row(row);
+    }
+    format!("QPS @ concurrency\n{}", table.render())
+}
+
+fn cell_text(cell: &ResultCell) -> String {
+    match (cell.qps, cell.concurrency) {
+        (Some(qps), Some(concurrency)) => format!("{} @{concurrency}", figures::rate(qps)),
+        _ => "-".to_owned(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Ctrl-C, SIGTERM and SIGHUP become a request to stop.
+//!
+//! Must not know: what is under way.
+
+use std::io;
+use std::sync::mpsc;
+use std::thread;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::model::Interrupt;
+
+/// Listens from now to the end of the process, on a thread of its own.
+pub(super) fn listen() -> io::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let seen = interrupt.clone();
+    let (ready, is_ready) = mpsc::channel();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        runtime.block_on(async move {
+            let streams = (
+                signal(SignalKind::interrupt()),
+                signal(SignalKind::terminate()),
+                signal(SignalKind::hangup()),
+            );
+            let (mut interrupts, mut terminations, mut hangups) = match streams {
+                (Ok(interrupts), Ok(terminations), Ok(hangups)) => {
+                    let _ = ready.send(Ok(()));
+                    (interrupts, terminations, hangups)
+                }
+                (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            loop {
+                tokio::select! {
+                    Some(()) = interrupts.recv() => seen.request(),
+                    Some(()) = terminations.recv() => seen.request(),
+                    Some(()) = hangups.recv() => seen.request(),
+                    else => return,
+                }
+            }
+        });
+    })?;
+    is_ready.recv().map_err(|_| io::Error::other("the signal thread ended"))??;
+    Ok(interrupt)
+}

@@ -1,0 +1,136 @@
+//! Where a run is: redrawn in place on a terminal, plain lines elsewhere.
+//!
+//! Must not know: what a trial does.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{Printer, figures};
+use crate::model::{Interval, Measurement, MilliRate, TrialStatus};
+
+/// How often a line without a terminal repeats where a long step is.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// The progress of one run over its trials.
+pub struct Progress {
+    printer: Printer,
+    bar: Option<ProgressBar>,
+    trials: u64,
+    ended: u64,
+    per_trial: Duration,
+    started: Instant,
+    said: Instant,
+    label: String,
+}
+
+impl Progress {
+    /// For so many trials, each at least so long.
+    pub fn new(printer: Printer, trials: u64, per_trial: Duration) -> Self {
+        let bar = printer.interactive.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(trials), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        let started = Instant::now();
+        let label = String::new();
+        Self { printer, bar, trials, ended: 0, per_trial, started, said: started, label }
+    }
+
+    /// A line that stays.
+    pub fn line(&mut self, text: &str) {
+        self.said = Instant::now();
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.printer.talk(text)),
+            None => self.printer.talk(text),
+        }
+    }
+
+    /// The step that is under way; a plain line only if it is a new one.
+    pub fn status(&mut self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("{text}  {}", self.eta())),
+            None => self.line(text),
+        }
+    }
+
+    /// Rows of a dataset, so many of so many.
+    pub fn loading(&mut self, spec: &str, stage: &str, done: u64, total: u64) {
+        let percent = (done * 100).checked_div(total).unwrap_or(100);
+        let (done, total) = (figures::count(done), figures::count(total));
+        self.passing(&format!("{spec}: {stage} {percent} % ({done} of {total})"));
+    }
+
+    /// A trial begins.
+    pub fn trial_started(&mut self, label: &str) {
+        label.clone_into(&mut self.label);
+        self.passing(&format!("{label}: connecting"));
+    }
+
+    /// A second of the trial has passed.
+    pub fn interval(&mut self, interval: &Interval) {
+        let qps = rate_text(MilliRate::of(interval.queries, interval.length_us));
+        let p95 = interval.p95_us.map_or_else(|| "-".to_owned(), figures::latency);
+        let second = (interval.elapsed_us + 500_000) / 1_000_000;
+        let text = format!(
+            "{}: {second}s  QPS {qps}  p95 {p95}  errors {}",
+            self.label, interval.errors
+        );
+        self.passing(&text);
+    }
+
+    /// A trial ended: one line that stays.
+    pub fn trial_ended(&mut self, label: &str, measurement: &Measurement) {
+        self.ended += 1;
+        let position = format!("[{:>3}/{}] {label:<28}", self.ended, self.trials);
+        let text = match &measurement.status {
+            TrialStatus::Done => format!("{position} {}  {}", figures_of(measurement), self.eta()),
+            TrialStatus::Failed { reason } => format!("{position} FAILED: {reason}"),
+            TrialStatus::Interrupted => format!("{position} interrupted"),
+        };
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.ended);
+        }
+        self.line(&text);
+    }
+
+    /// Takes the bar off the screen.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Something that the next word may replace.
+    fn passing(&mut self, text: &str) {
+        if self.bar.is_some() {
+            self.status(text);
+        } else if self.said.elapsed() >= PLAIN_EVERY {
+            self.line(text);
+        }
+    }
+
+    fn eta(&self) -> String {
+        let waiting = u32::try_from(self.trials.saturating_sub(self.ended)).unwrap_or(u32::MAX);
+        let ended = u32::try_from(self.ended).unwrap_or(u32::MAX);
+        let mean = self.started.elapsed().checked_div(ended).unwrap_or(self.per_trial);
+        match waiting {
+            0 => format!("took {}", figures::duration(self.started.elapsed())),
+            _ => format!("ETA {}", figures::duration(mean.saturating_mul(waiting))),
+        }
+    }
+}
+
+fn figures_of(measurement: &Measurement) -> String {
+    let qps = rate_text(MilliRate::of(measurement.queries, measurement.measured_us));
+    let tps = rate_text(MilliRate::of(measurement.events, measurement.measured_us));
+    let p95 = measurement.latency.map_or_else(|| "-".to_owned(), |l| figures::latency(l.p95_us));
+    let errors: u64 = measurement.errors.iter().map(|error| error.count).sum();
+    format!("QPS {qps:>10}  TPS {tps:>9}  p95 {p95:>8}  errors {errors}")
+}
+
+fn rate_text(rate: Option<MilliRate>) -> String {
+    rate.map_or_else(|| "-".to_owned(), figures::rate)
+}
