@@ -63,3 +63,61 @@ impl Rows {
         text.push_str("')");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dataset(table_size: u64, seed: u64) -> Dataset {
+        Dataset { tables: 3, table_size, charset: "utf8mb4".into(), seed }
+    }
+
+    fn values(dataset: &Dataset, table: u32, id: u64) -> String {
+        let mut text = String::new();
+        Rows::new(dataset, table).write_values(id, &mut text);
+        text
+    }
+
+    #[test]
+    fn a_row_is_as_recorded() {
+        // Changing this means changing `schema::ROW_FORMAT`.
+        let rows = [(1, 1), (1, 2), (2, 1)].map(|(t, id)| values(&dataset(25_000, 1), t, id));
+        insta::assert_snapshot!(rows.join("\n"));
+    }
+
+    #[test]
+    fn a_row_depends_on_seed_table_id_and_table_size_and_on_nothing_else() {
+        let original = values(&dataset(25_000, 1), 2, 77);
+        assert_eq!(values(&Dataset { tables: 9, ..dataset(25_000, 1) }, 2, 77), original);
+        for other in [
+            values(&dataset(25_000, 2), 2, 77),
+            values(&dataset(25_000, 1), 3, 77),
+            values(&dataset(25_000, 1), 2, 78),
+            values(&dataset(50_000, 1), 2, 77),
+        ] {
+            assert_ne!(other, original);
+        }
+    }
+
+    #[test]
+    fn values_have_the_shapes_of_sysbench() {
+        let rows = Rows::new(&dataset(1_000, 5), 1);
+        for id in 1..=1_000 {
+            let row = rows.row(id);
+            assert!((1..=1_000).contains(&row.k));
+            assert_eq!((row.c.len(), row.pad.len()), (119, 59));
+            for (place, byte) in row.c.iter().chain([b'-'].iter()).chain(&row.pad).enumerate() {
+                assert_eq!(*byte == b'-', place % 12 == 11, "{place}");
+                assert!(*byte == b'-' || byte.is_ascii_digit());
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_rows_of_a_table_are_alike() {
+        let rows = Rows::new(&dataset(20_000, 9), 1);
+        let distinct: std::collections::BTreeSet<_> =
+            (1..=20_000).map(|id| rows.row(id).c).collect();
+        assert_eq!(distinct.len(), 20_000);
+    }
+}
