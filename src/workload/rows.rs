@@ -1,0 +1,123 @@
+//! The content of a row: a pure function of seed, table, id and table size.
+//!
+//! Must not know: SQL, or how rows reach a server.
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::model::{Dataset, KeyLaw};
+
+use super::keys::KeyDistribution;
+use super::random::{self, C_LEN, PAD_LEN};
+use super::text::{push_ascii, push_integer};
+
+/// A row of `sbtestN`; its id is known to whoever asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// `1..=table_size` by the "special" law, prepare's default in sysbench 1.0.20.
+    pub k: u64,
+    /// Ten groups of eleven digits, joined by dashes.
+    pub c: [u8; C_LEN],
+    /// Five such groups.
+    pub pad: [u8; PAD_LEN],
+}
+
+/// The rows of one table. Each row has a SplitMix64 of its own, started at
+/// `mix(mix(mix(seed) ^ table) ^ id)`, so that any row can be made without those before it.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    base: u64,
+    keys: KeyDistribution,
+}
+
+impl Rows {
+    /// The rows of the table of that number, from 1.
+    pub fn new(dataset: &Dataset, table: u32) -> Self {
+        Self {
+            base: random::mix(random::mix(dataset.seed) ^ u64::from(table)),
+            keys: KeyDistribution::new(KeyLaw::Special, dataset.table_size),
+        }
+    }
+
+    /// The row with that id.
+    #[inline]
+    pub fn row(&self, id: u64) -> Row {
+        let mut random = SplitMix64::seed_from_u64(random::mix(self.base ^ id));
+        let mut row = Row { k: self.keys.draw(&mut random), c: [0; C_LEN], pad: [0; PAD_LEN] };
+        random::fill_digit_groups(&mut random, &mut row.c);
+        random::fill_digit_groups(&mut random, &mut row.pad);
+        row
+    }
+
+    /// Appends `(id,k,'c','pad')`, the row as an INSERT lists it.
+    pub fn write_values(&self, id: u64, text: &mut String) {
+        let row = self.row(id);
+        text.push('(');
+        push_integer(text, id);
+        text.push(',');
+        push_integer(text, row.k);
+        text.push_str(",'");
+        push_ascii(text, &row.c);
+        text.push_str("','");
+        push_ascii(text, &row.pad);
+        text.push_str("')");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dataset(table_size: u64, seed: u64) -> Dataset {
+        Dataset { tables: 3, table_size, charset: "utf8mb4".into(), seed }
+    }
+
+    fn values(dataset: &Dataset, table: u32, id: u64) -> String {
+        let mut text = String::new();
+        Rows::new(dataset, table).write_values(id, &mut text);
+        text
+    }
+
+    #[test]
+    fn a_row_is_as_recorded() {
+        // Changing this means changing `schema::ROW_FORMAT`.
+        let rows = [(1, 1), (1, 2), (2, 1)].map(|(t, id)| values(&dataset(25_000, 1), t, id));
+        insta::assert_snapshot!(rows.join("\n"));
+    }
+
+    #[test]
+    fn a_row_depends_on_seed_table_id_and_table_size_and_on_nothing_else() {
+        let original = values(&dataset(25_000, 1), 2, 77);
+        assert_eq!(values(&Dataset { tables: 9, ..dataset(25_000, 1) }, 2, 77), original);
+        for other in [
+            values(&dataset(25_000, 2), 2, 77),
+            values(&dataset(25_000, 1), 3, 77),
+            values(&dataset(25_000, 1), 2, 78),
+            values(&dataset(50_000, 1), 2, 77),
+        ] {
+            assert_ne!(other, original);
+        }
+    }
+
+    #[test]
+    fn values_have_the_shapes_of_sysbench() {
+        let rows = Rows::new(&dataset(1_000, 5), 1);
+        for id in 1..=1_000 {
+            let row = rows.row(id);
+            assert!((1..=1_000).contains(&row.k));
+            assert_eq!((row.c.len(), row.pad.len()), (119, 59));
+            for (place, byte) in row.c.iter().chain([b'-'].iter()).chain(&row.pad).enumerate() {
+                assert_eq!(*byte == b'-', place % 12 == 11, "{place}");
+                assert!(*byte == b'-' || byte.is_ascii_digit());
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_rows_of_a_table_are_alike() {
+        let rows = Rows::new(&dataset(20_000, 9), 1);
+        let distinct: std::collections::BTreeSet<_> =
+            (1..=20_000).map(|id| rows.row(id).c).collect();
+        assert_eq!(distinct.len(), 20_000);
+    }
+}
