@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use gridbench::driver::{Driver, DriverError, Reply, Session};
@@ -52,12 +52,16 @@ impl Scripted {
     }
 
     fn transcripts(&self) -> Vec<Vec<String>> {
-        self.transcripts.lock().unwrap().clone()
+        self.locked().clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
+        self.transcripts.lock().expect("no test panics while it holds the transcripts")
     }
 
     async fn act(&self, connection: usize, sql: &str) -> Result<Reply, DriverError> {
         let number = {
-            let mut transcripts = self.transcripts.lock().unwrap();
+            let mut transcripts = self.locked();
             transcripts[connection].push(sql.to_owned());
             transcripts[connection].len()
         };
@@ -87,7 +91,7 @@ impl Driver for Scripted {
 
     async fn connect(&self) -> Result<ScriptedSession, DriverError> {
         let connection = {
-            let mut transcripts = self.transcripts.lock().unwrap();
+            let mut transcripts = self.locked();
             transcripts.push(Vec::new());
             transcripts.len() - 1
         };
@@ -118,7 +122,7 @@ impl Session for ScriptedSession {
 }
 
 fn program(workload: Workload, mode: StatementMode) -> Arc<Program> {
-    let id = ScenarioId::new("s").unwrap();
+    let id = ScenarioId::new("s").expect("this id is valid");
     let scenario = Scenario { id, title: None, workload, options: WorkloadOptions::default() };
     let dataset = Dataset { tables: 3, table_size: 1000, charset: "utf8mb4".into(), seed: 1 };
     Arc::new(Program::new(&scenario, &dataset, mode, KeyLaw::Uniform))
