@@ -7,6 +7,8 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
+use super::text::push_ascii;
+
 /// Groups of eleven digits in column `c`.
 pub const C_GROUPS: usize = 10;
 /// Groups of eleven digits in column `pad`.
@@ -51,7 +53,7 @@ pub fn push_digit_groups(random: &mut impl Rng, groups: usize, text: &mut String
     let mut buffer = [0u8; C_LEN];
     let buffer = &mut buffer[..groups * GROUP_LEN - 1];
     fill_digit_groups(random, buffer);
-    text.push_str(std::str::from_utf8(buffer).expect("digits and dashes are ASCII"));
+    push_ascii(text, buffer);
 }
 
 /// Fills a buffer of [`C_LEN`] or [`PAD_LEN`] bytes with groups of digits.

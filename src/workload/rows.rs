@@ -9,7 +9,7 @@ use crate::model::{Dataset, KeyLaw};
 
 use super::keys::KeyDistribution;
 use super::random::{self, C_LEN, PAD_LEN};
-use super::text::extend_integer;
+use super::text::{push_ascii, push_integer};
 
 /// A row of `sbtestN`; its id is known to whoever asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,16 +50,16 @@ impl Rows {
     }
 
     /// Appends `(id,k,'c','pad')`, the row as an INSERT lists it.
-    pub fn write_values(&self, id: u64, bytes: &mut Vec<u8>) {
+    pub fn write_values(&self, id: u64, text: &mut String) {
         let row = self.row(id);
-        bytes.push(b'(');
-        extend_integer(bytes, id);
-        bytes.push(b',');
-        extend_integer(bytes, row.k);
-        bytes.extend_from_slice(b",'");
-        bytes.extend_from_slice(&row.c);
-        bytes.extend_from_slice(b"','");
-        bytes.extend_from_slice(&row.pad);
-        bytes.extend_from_slice(b"')");
+        text.push('(');
+        push_integer(text, id);
+        text.push(',');
+        push_integer(text, row.k);
+        text.push_str(",'");
+        push_ascii(text, &row.c);
+        text.push_str("','");
+        push_ascii(text, &row.pad);
+        text.push_str("')");
     }
 }
