@@ -1,1 +1,101 @@
-//! (to be written)
+//! A trial becomes a measurement: connect, warm up, measure, drain.
+//!
+//! Must not know: files, templates, or which driver moves the bytes.
+//!
+//! - `trial`: the coordinator, on the caller's thread: phases, deadline, what threads report.
+//! - `thread`: one load thread: its runtime, its sessions, its clock ticks.
+//! - `connect`: a session stands when it is logged in and its statements are prepared.
+//! - `worker`: the hot loop of one connection.
+//! - `recorder`: the counters of one load thread, merged at the end.
+//! - `window`: which instant belongs to which phase.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::driver::Driver;
+use crate::model::{Interrupt, Interval, Measurement, StatementKind};
+use crate::stats::Histogram;
+use crate::workload::Program;
+
+mod connect;
+mod recorder;
+mod thread;
+mod trial;
+mod window;
+mod worker;
+
+pub use thread::default_load_threads;
+
+/// Measures one trial. It blocks until the trial is over, and it never fails: what could not be
+/// measured is a measurement whose status says why, with what was counted until then.
+///
+/// The trial ends on time whatever the server does: `connect_limit` bounds each step of
+/// connecting, `drain_limit` what is still open after the window, and an interrupt ends it at
+/// once.
+pub fn run_trial<D: Driver>(
+    driver: &D,
+    setup: &TrialSetup,
+    interrupt: &Interrupt,
+    observe: &mut dyn FnMut(TrialEvent<'_>),
+) -> TrialOutput {
+    trial::run(driver, setup, interrupt, observe)
+}
+
+/// What is to be measured, and for how long.
+#[derive(Debug, Clone)]
+pub struct TrialSetup {
+    /// What one event does.
+    pub program: Arc<Program>,
+    /// Connections, each with one statement under way at most.
+    pub concurrency: u32,
+    /// Load before the window, not counted.
+    pub warmup: Duration,
+    /// The measured window.
+    pub duration: Duration,
+    /// How long after the window open events are waited for.
+    pub drain_limit: Duration,
+    /// How long a connection may take to be made, and then each of its statements to be prepared.
+    pub connect_limit: Duration,
+    /// From which, with the number of a connection, every draw of that connection follows.
+    pub seed: u64,
+    /// Threads among which the connections are shared evenly; at most `concurrency` are started.
+    pub load_threads: u32,
+}
+
+/// What an observer sees while a trial runs.
+#[derive(Debug)]
+pub enum TrialEvent<'a> {
+    /// One more session stands and is prepared.
+    Connected {
+        /// How many stand by now.
+        sessions: u32,
+    },
+    /// A phase begins.
+    Phase(Phase),
+    /// A second of the window is over, and every load thread has told what it counted.
+    Interval(&'a Interval),
+}
+
+/// The phases of a trial, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Sessions are made and statements prepared.
+    Connect,
+    /// Load that is not counted.
+    Warmup,
+    /// Load that is counted.
+    Measure,
+    /// No event starts; open ones are waited for.
+    Drain,
+}
+
+/// A measurement and the distributions behind it.
+#[derive(Debug, Clone)]
+pub struct TrialOutput {
+    /// The numbers.
+    pub measurement: Measurement,
+    /// Response time of the events that [`Measurement::events`] counts.
+    pub latency: Histogram,
+    /// Service time of statements, for each kind of the program.
+    pub statement_latency: Vec<(StatementKind, Histogram)>,
+}

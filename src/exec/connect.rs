@@ -1,0 +1,72 @@
+//! A session that stands: connected, logged in, its statements prepared.
+//!
+//! Must not know: phases, or what is sent later.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::driver::{Driver, DriverError, Session};
+use crate::workload::Program;
+
+/// Makes a session and prepares the program's statements on it, in the order of their slots.
+/// Each step (the connection, each statement) may take up to `limit`.
+pub(super) async fn stand<D: Driver>(
+    driver: &D,
+    program: &Program,
+    limit: Duration,
+) -> Result<D::Session, DriverError> {
+    let mut session = within(limit, "connecting", driver.connect()).await?;
+    for sql in program.prepared() {
+        within(limit, "preparing a statement", session.prepare(&sql)).await?;
+    }
+    Ok(session)
+}
+
+async fn within<T>(
+    limit: Duration,
+    step: &str,
+    work: impl Future<Output = Result<T, DriverError>>,
+) -> Result<T, DriverError> {
+    timeout(limit, work).await.unwrap_or_else(|_| {
+        Err(DriverError::Lost {
+            address: "the server".into(),
+            message: format!("{step} took longer than {} ms", limit.as_millis()),
+        })
+    })
+}
+
+/// The pauses before the tries of something that failed: 10 ms, doubled up to 1 s.
+#[derive(Debug)]
+pub(super) struct Backoff(Duration);
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self(Self::FIRST)
+    }
+}
+
+impl Backoff {
+    const FIRST: Duration = Duration::from_millis(10);
+    const LONGEST: Duration = Duration::from_secs(1);
+
+    /// The next pause.
+    pub(super) fn next_pause(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (pause * 2).min(Self::LONGEST);
+        pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_second() {
+        let mut backoff = Backoff::default();
+        let pauses: Vec<u128> = (0..9).map(|_| backoff.next_pause().as_millis()).collect();
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+    }
+}

@@ -1,0 +1,298 @@
+//! What one load thread counts. All its workers run on that thread, so they share the recorder
+//! without a lock; the coordinator merges what the threads hand over.
+//!
+//! Must not know: connections, or how a statement is sent.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::driver::{DriverError, Reply};
+use crate::model::{ErrorCount, StatementKind};
+use crate::stats::Histogram;
+
+use super::window::Window;
+
+/// The counters of one load thread: the totals of the window, and the second under way.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    window: Window,
+    totals: Totals,
+    second: Second,
+    second_ends: Instant,
+    finished: Vec<Second>,
+}
+
+/// The totals of a window, of one load thread or of several.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    pub(super) events: u64,
+    pub(super) queries: Tally,
+    pub(super) queries_retried: u64,
+    pub(super) reconnects: u64,
+    pub(super) errors: BTreeMap<u16, ErrorCount>,
+    /// Response time of events.
+    pub(super) latency: Histogram,
+    /// By [`StatementKind::index`]; `None` where the program has no such statement.
+    pub(super) kinds: [Option<Box<KindTotals>>; StatementKind::ALL.len()],
+}
+
+/// What was seen of one statement kind.
+#[derive(Debug, Default)]
+pub(super) struct KindTotals {
+    pub(super) count: u64,
+    pub(super) errors: u64,
+    /// Service time.
+    pub(super) latency: Histogram,
+}
+
+/// What one second of the window saw; events and their statements count where they ended.
+#[derive(Debug, Default)]
+pub(super) struct Second {
+    pub(super) index: u32,
+    pub(super) events: u64,
+    pub(super) queries: u64,
+    pub(super) errors: u64,
+    /// Response time of the events that ended in it.
+    pub(super) latency: Histogram,
+}
+
+/// Statements answered, by what they turned out to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) read: u64,
+    pub(super) write: u64,
+    pub(super) other: u64,
+}
+
+/// When an event was due and when its last reply was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) due: Instant,
+    pub(super) end: Instant,
+}
+
+impl Recorder {
+    /// Nothing counted yet; `kinds` are those that the program sends.
+    pub(super) fn new(window: Window, kinds: impl Iterator<Item = StatementKind>) -> Self {
+        let mut totals = Totals::default();
+        kinds.for_each(|kind| _ = totals.kinds[kind.index()].get_or_insert_default());
+        let second_ends = window.end_of(0);
+        Self { window, totals, second: Second::default(), second_ends, finished: Vec::new() }
+    }
+
+    /// An event ended well: its statements are queries from now on.
+    pub(super) fn event(&mut self, span: Span, tally: Tally) {
+        let response = span.end - span.due;
+        if self.window.contains(span.due) {
+            self.totals.events += 1;
+            self.totals.queries.add(tally);
+            self.totals.latency.record(response);
+        }
+        if self.window.contains(span.end) {
+            self.advance(span.end);
+            self.second.events += 1;
+            self.second.queries += tally.total();
+            self.second.latency.record(response);
+        }
+    }
+
+    /// A statement of an event of the window was answered.
+    pub(super) fn statement(&mut self, kind: StatementKind, service: Duration) {
+        if let Some(totals) = &mut self.totals.kinds[kind.index()] {
+            totals.count += 1;
+            totals.latency.record(service);
+        }
+    }
+
+    /// A statement of an event of the window was answered with an error.
+    pub(super) fn statement_failed(&mut self, kind: StatementKind) {
+        if let Some(totals) = &mut self.totals.kinds[kind.index()] {
+            totals.errors += 1;
+        }
+    }
+
+    /// An event of the window is rolled back; so many statements of it had been answered.
+    pub(super) fn rolled_back(&mut self, answered: Tally) {
+        self.totals.queries_retried += answered.total();
+    }
+
+    /// An error in an event that was due then, seen now.
+    pub(super) fn error(&mut self, span: Span, error: &DriverError) {
+        if self.window.contains(span.due) {
+            self.totals.count_error(error);
+        }
+        if self.window.contains(span.end) {
+            self.advance(span.end);
+            self.second.errors += 1;
+        }
+    }
+
+    /// A lost connection was replaced at this instant.
+    pub(super) fn reconnected(&mut self, now: Instant) {
+        if self.window.contains(now) {
+            self.totals.reconnects += 1;
+        }
+    }
+
+    /// Closes the seconds that are over by now and hands out all that were not yet.
+    pub(super) fn take_finished(&mut self, now: Instant) -> std::vec::Drain<'_, Second> {
+        self.advance(now);
+        self.finished.drain(..)
+    }
+
+    /// The totals, when nothing more is counted.
+    pub(super) fn take_totals(&mut self) -> Totals {
+        std::mem::take(&mut self.totals)
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while now >= self.second_ends && self.second.index < self.window.intervals() {
+            let next = Second { index: self.second.index + 1, ..Second::default() };
+            self.second_ends = self.window.end_of(next.index);
+            self.finished.push(std::mem::replace(&mut self.second, next));
+        }
+    }
+}
+
+impl Totals {
+    /// Adds what another thread counted.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.events += other.events;
+        self.queries.add(other.queries);
+        self.queries_retried += other.queries_retried;
+        self.reconnects += other.reconnects;
+        for (code, theirs) in other.errors {
+            match self.errors.get_mut(&code) {
+                Some(ours) => ours.count += theirs.count,
+                None => _ = self.errors.insert(code, theirs),
+            }
+        }
+        self.latency.merge(&other.latency);
+        for (ours, theirs) in self.kinds.iter_mut().zip(other.kinds) {
+            let Some(theirs) = theirs else { continue };
+            let ours = ours.get_or_insert_default();
+            ours.count += theirs.count;
+            ours.errors += theirs.errors;
+            ours.latency.merge(&theirs.latency);
+        }
+    }
+
+    fn count_error(&mut self, error: &DriverError) {
+        let code = error.code();
+        let seen = self.errors.entry(code).or_insert_with(|| {
+            let message = match error {
+                DriverError::Server { message, .. } => message.clone(),
+                DriverError::Lost { .. } | DriverError::Protocol { .. } => error.to_string(),
+            };
+            ErrorCount { code, count: 0, message }
+        });
+        seen.count += 1;
+    }
+}
+
+impl Second {
+    /// Adds what another thread counted in the same second.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.events += other.events;
+        self.queries += other.queries;
+        self.errors += other.errors;
+        self.latency.merge(&other.latency);
+    }
+}
+
+impl Tally {
+    /// Counts one reply as sysbench does: a result set is a read, changed rows are a write.
+    pub(super) fn count(&mut self, reply: Reply) {
+        if reply.result_set {
+            self.read += 1;
+        } else if reply.affected_rows > 0 {
+            self.write += 1;
+        } else {
+            self.other += 1;
+        }
+    }
+
+    /// Statements in all.
+    pub(super) fn total(self) -> u64 {
+        self.read + self.write + self.other
+    }
+
+    fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.write += other.write;
+        self.other += other.other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::window::tests::window;
+
+    const ONE_READ: Tally = Tally { read: 1, write: 0, other: 0 };
+
+    fn recorder(length_ms: u64) -> Recorder {
+        let kinds = [StatementKind::PointSelect].into_iter();
+        Recorder::new(window(Duration::from_millis(length_ms)), kinds)
+    }
+
+    fn at(recorder: &Recorder, millis: u64) -> Instant {
+        recorder.window.start + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn an_event_belongs_to_the_window_by_its_due_time_and_to_a_second_by_its_end() {
+        let mut recorder = recorder(2000);
+        let before = recorder.window.start - Duration::from_millis(5);
+        let spans = [(before, 10), (at(&recorder, 10), 990), (at(&recorder, 990), 2500)];
+        for (due, end_ms) in spans {
+            let end = at(&recorder, end_ms);
+            recorder.event(Span { due, end }, ONE_READ);
+        }
+        let end = recorder.window.end;
+        let seconds: Vec<(u32, u64)> =
+            recorder.take_finished(end).map(|second| (second.index, second.events)).collect();
+        assert_eq!(seconds, [(0, 2), (1, 0)]);
+        assert_eq!(recorder.take_totals().events, 2);
+    }
+
+    #[test]
+    fn seconds_are_closed_by_events_or_by_the_clock_and_handed_out_once() {
+        let mut recorder = recorder(3500);
+        let (due, end) = (at(&recorder, 0), at(&recorder, 2100));
+        recorder.event(Span { due, end }, ONE_READ);
+        let now = at(&recorder, 2200);
+        assert_eq!(recorder.take_finished(now).count(), 2);
+        let now = at(&recorder, 9000);
+        let rest: Vec<(u32, u64)> =
+            recorder.take_finished(now).map(|second| (second.index, second.events)).collect();
+        assert_eq!(rest, [(2, 1), (3, 0)]);
+        assert_eq!(recorder.take_finished(now).count(), 0);
+    }
+
+    #[test]
+    fn replies_are_told_apart_as_sysbench_does() {
+        let mut tally = Tally::default();
+        let reply = Reply::default();
+        tally.count(Reply { result_set: true, rows: 0, ..reply });
+        tally.count(Reply { affected_rows: 1, ..reply });
+        tally.count(reply);
+        assert_eq!(tally, Tally { read: 1, write: 1, other: 1 });
+    }
+
+    #[test]
+    fn merged_totals_keep_the_first_message_of_a_code() {
+        let error = |message: &str| DriverError::Server {
+            code: 1213,
+            sqlstate: "40001".into(),
+            message: message.into(),
+        };
+        let (mut one, mut two) = (Totals::default(), Totals::default());
+        one.count_error(&error("first"));
+        two.count_error(&error("second"));
+        two.count_error(&error("third"));
+        one.merge(two);
+        let seen = &one.errors[&1213];
+        assert_eq!((seen.count, seen.message.as_str()), (3, "first"));
+    }
+}

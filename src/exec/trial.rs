@@ -1,0 +1,344 @@
+//! The coordinator of a trial: starts the load threads, walks through the phases, holds the
+//! deadline, and makes one measurement of what the threads report.
+//!
+//! Must not know: sessions, statements, or async.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::driver::Driver;
+use crate::model::{Interrupt, Interval, Measurement, StatementKind, StatementStats, TrialStatus};
+
+use super::recorder::{Second, Totals};
+use super::thread::{Control, LoadThread, Message, ThreadEnd};
+use super::window::{Window, micros};
+use super::{Phase, TrialEvent, TrialOutput, TrialSetup};
+
+/// Between the order to send and the first event, so that every thread has heard it.
+const START_DELAY: Duration = Duration::from_millis(5);
+
+/// How often the wish to stop is looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How long a load thread may take to end after it should have.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// See [`super::run_trial`].
+pub(super) fn run<D: Driver>(
+    driver: &D,
+    setup: &TrialSetup,
+    interrupt: &Interrupt,
+    observe: &mut dyn FnMut(TrialEvent<'_>),
+) -> TrialOutput {
+    let (outbox, inbox) = channel();
+    let (control, _) = watch::channel(Control::Stand);
+    let mut trial = Trial {
+        setup,
+        interrupt,
+        observe,
+        inbox,
+        control,
+        threads: setup.load_threads.clamp(1, setup.concurrency.max(1)),
+        progress: Progress::default(),
+        stop: None,
+    };
+    trial.observe(TrialEvent::Phase(Phase::Connect));
+    trial.launch(driver, &outbox);
+    let window = trial.pass_phases();
+    trial.end(window)
+}
+
+/// A trial under way.
+struct Trial<'a> {
+    setup: &'a TrialSetup,
+    interrupt: &'a Interrupt,
+    observe: &'a mut dyn FnMut(TrialEvent<'_>),
+    inbox: Receiver<Message>,
+    control: watch::Sender<Control>,
+    /// How many load threads were asked for.
+    threads: u32,
+    progress: Progress,
+    /// Why the trial ends before its time, and when that was decided.
+    stop: Option<(TrialStatus, Instant)>,
+}
+
+/// What the threads have told so far.
+#[derive(Default)]
+struct Progress {
+    started: u32,
+    sessions: u32,
+    ready: u32,
+    ended: u32,
+    ends: Vec<ThreadEnd>,
+    /// The threads all of whose connections fail, and in which words.
+    failing: BTreeMap<u32, String>,
+    /// Seconds that not every thread has reported yet, with the number that has.
+    seconds: BTreeMap<u32, (u32, Second)>,
+    intervals: Vec<Interval>,
+}
+
+impl Trial<'_> {
+    fn launch<D: Driver>(&mut self, driver: &D, outbox: &Sender<Message>) {
+        if self.setup.concurrency == 0 || self.setup.program.is_empty() {
+            return self.fail("there is nothing to send: no connection, or no statement".into());
+        }
+        for number in 0..self.threads {
+            let thread = LoadThread {
+                driver: driver.clone(),
+                setup: self.setup.clone(),
+                number,
+                threads: self.threads,
+                control: self.control.subscribe(),
+                outbox: outbox.clone(),
+            };
+            match thread.spawn() {
+                Ok(_) => self.progress.started += 1,
+                Err(error) => return self.fail(format!("a load thread cannot start: {error}")),
+            }
+        }
+    }
+
+    /// From the barrier to the end of the drain; `None` if the load never began.
+    fn pass_phases(&mut self) -> Option<Window> {
+        self.listen(None, |progress, threads| progress.ready == threads);
+        if self.stop.is_some() {
+            return None;
+        }
+        let window = self.window();
+        self.control.send_replace(Control::Load(window));
+        self.observe(TrialEvent::Phase(Phase::Warmup));
+        for (until, next) in [(window.start, Phase::Measure), (window.end, Phase::Drain)] {
+            self.listen(Some(until), |_, _| false);
+            if self.stop.is_some() {
+                return Some(window);
+            }
+            self.observe(TrialEvent::Phase(next));
+        }
+        self.listen(Some(window.deadline), |progress, _| progress.ended == progress.started);
+        Some(window)
+    }
+
+    fn window(&self) -> Window {
+        let load = Instant::now() + START_DELAY;
+        let start = load + self.setup.warmup;
+        let end = start + self.setup.duration;
+        Window { load, start, end, deadline: end + self.setup.drain_limit }
+    }
+
+    /// Hears the threads until that instant, until `done`, or until the trial is to stop.
+    fn listen(&mut self, until: Option<Instant>, done: fn(&Progress, u32) -> bool) {
+        while self.stop.is_none() && !done(&self.progress, self.threads) {
+            let left = until.map_or(POLL, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return;
+            }
+            self.hear(left.min(POLL));
+            if self.interrupt.is_requested() {
+                self.stop_with(TrialStatus::Interrupted);
+            }
+        }
+    }
+
+    fn hear(&mut self, at_most: Duration) {
+        match self.inbox.recv_timeout(at_most) {
+            Ok(message) => self.take(message),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::SessionUp => {
+                self.progress.sessions += 1;
+                self.observe(TrialEvent::Connected { sessions: self.progress.sessions });
+            }
+            Message::Ready => self.progress.ready += 1,
+            Message::Failing { thread, words } => self.take_failing(thread, words),
+            Message::Second(second) => self.take_second(second),
+            Message::Ended { result } => {
+                self.progress.ended += 1;
+                match result {
+                    Ok(end) => self.progress.ends.push(*end),
+                    Err(words) => self.fail(words),
+                }
+            }
+        }
+    }
+
+    fn take_failing(&mut self, thread: u32, words: Option<String>) {
+        match words {
+            None => _ = self.progress.failing.remove(&thread),
+            Some(words) => {
+                self.progress.failing.insert(thread, words.clone());
+                if self.progress.failing.len() == self.threads as usize {
+                    self.fail(format!("every connection fails again and again: {words}"));
+                }
+            }
+        }
+    }
+
+    fn take_second(&mut self, second: Second) {
+        let index = second.index;
+        let (told, merged) = self.progress.seconds.entry(index).or_default();
+        *told += 1;
+        merged.merge(&second);
+        if *told < self.threads {
+            return;
+        }
+        let (_, mut merged) = self.progress.seconds.remove(&index).unwrap_or_default();
+        merged.index = index;
+        let interval = self.interval(&merged);
+        self.observe(TrialEvent::Interval(&interval));
+        self.progress.intervals.push(interval);
+    }
+
+    fn interval(&self, second: &Second) -> Interval {
+        let begin = Window::INTERVAL * second.index;
+        let end = (begin + Window::INTERVAL).min(self.setup.duration);
+        Interval {
+            elapsed_us: micros(end),
+            length_us: micros(end - begin),
+            events: second.events,
+            queries: second.queries,
+            errors: second.errors,
+            p95_us: second.latency.percentile_us(95.0),
+        }
+    }
+
+    fn observe(&mut self, event: TrialEvent<'_>) {
+        (self.observe)(event);
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.stop_with(TrialStatus::Failed { reason });
+    }
+
+    /// The first reason to stop is the one that counts.
+    fn stop_with(&mut self, status: TrialStatus) {
+        if self.stop.is_none() {
+            self.stop = Some((status, Instant::now()));
+            self.control.send_replace(Control::Stop);
+        }
+    }
+
+    /// Waits for the last words of the threads and makes the measurement.
+    fn end(mut self, window: Option<Window>) -> TrialOutput {
+        let patience = Instant::now() + GRACE;
+        while self.progress.ended < self.progress.started && Instant::now() < patience {
+            self.hear(POLL);
+        }
+        if self.progress.ended < self.progress.started {
+            self.fail("a load thread did not come to an end; its numbers are lost".into());
+        }
+        let measured = window.map_or(Duration::ZERO, |window| match &self.stop {
+            Some((_, at)) => (*at).min(window.end).saturating_duration_since(window.start),
+            None => window.length(),
+        });
+        let sum = Sum::of(std::mem::take(&mut self.progress.ends));
+        let status = match self.stop.take() {
+            Some((status, _)) => status,
+            None => sum.status(self.setup),
+        };
+        sum.output(Frame {
+            status,
+            measured_us: micros(measured),
+            intervals: self.progress.intervals,
+            load_threads: self.threads,
+        })
+    }
+}
+
+/// What the threads left, added up.
+#[derive(Default)]
+struct Sum {
+    totals: Totals,
+    cpu_us: Option<u64>,
+    unfinished: u64,
+    oldest_unfinished_us: Option<u64>,
+    without_connection: u32,
+    last_error: Option<String>,
+}
+
+/// What the coordinator itself knows of a measurement.
+struct Frame {
+    status: TrialStatus,
+    measured_us: u64,
+    intervals: Vec<Interval>,
+    load_threads: u32,
+}
+
+impl Sum {
+    fn of(ends: Vec<ThreadEnd>) -> Self {
+        let cpu_us = ends.iter().map(|end| end.cpu_us).sum();
+        let mut sum = Self { cpu_us, ..Self::default() };
+        for end in ends {
+            sum.totals.merge(end.totals);
+            sum.unfinished += end.unfinished;
+            sum.oldest_unfinished_us = sum.oldest_unfinished_us.max(end.oldest_unfinished_us);
+            sum.without_connection += end.without_connection;
+            sum.last_error = end.last_error.or(sum.last_error);
+        }
+        sum
+    }
+
+    /// Whether what was counted is a measurement.
+    fn status(&self, setup: &TrialSetup) -> TrialStatus {
+        let words = self.last_error.as_deref();
+        if self.without_connection == setup.concurrency {
+            let words = words.unwrap_or("no reason was given");
+            let reason = format!("the server was gone at the end of the window: {words}");
+            return TrialStatus::Failed { reason };
+        }
+        if self.totals.events > 0 {
+            return TrialStatus::Done;
+        }
+        let reason = match words {
+            Some(words) => format!("no event ended well; the last error: {words}"),
+            None => format!(
+                "no event that began in the window ended; {} were still open {} ms after it",
+                self.unfinished,
+                setup.drain_limit.as_millis()
+            ),
+        };
+        TrialStatus::Failed { reason }
+    }
+
+    fn output(self, frame: Frame) -> TrialOutput {
+        let totals = self.totals;
+        let mut statements = Vec::new();
+        let mut statement_latency = Vec::new();
+        for (kind, of_kind) in StatementKind::ALL.into_iter().zip(totals.kinds) {
+            let Some(of_kind) = of_kind else { continue };
+            statements.push(StatementStats {
+                kind,
+                count: of_kind.count,
+                errors: of_kind.errors,
+                latency: of_kind.latency.summary(),
+            });
+            statement_latency.push((kind, of_kind.latency));
+        }
+        let measurement = Measurement {
+            status: frame.status,
+            measured_us: frame.measured_us,
+            events: totals.events,
+            queries: totals.queries.total(),
+            queries_read: totals.queries.read,
+            queries_write: totals.queries.write,
+            queries_other: totals.queries.other,
+            queries_retried: totals.queries_retried,
+            errors: totals.errors.into_values().collect(),
+            reconnects: totals.reconnects,
+            events_unfinished: self.unfinished,
+            oldest_unfinished_us: self.oldest_unfinished_us,
+            latency: totals.latency.summary(),
+            statements,
+            intervals: frame.intervals,
+            client_cpu_us: self.cpu_us,
+            load_threads: frame.load_threads,
+        };
+        TrialOutput { measurement, latency: totals.latency, statement_latency }
+    }
+}

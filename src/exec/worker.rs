@@ -1,0 +1,261 @@
+//! The hot loop: one connection, one event after the other.
+//!
+//! Must not know: other connections, or who reads the counters. Per event it takes no lock,
+//! allocates nothing, formats nothing and talks to nobody; per statement it reads the clock once.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep_until, timeout};
+
+use crate::driver::{Driver, DriverError, Reply, Session};
+use crate::model::Request;
+use crate::workload::{Generator, Program};
+
+use super::connect::{Backoff, stand};
+use super::recorder::{Span, Tally};
+use super::thread::ThreadState;
+use super::window::Window;
+
+/// How often an event is tried in all when the server asks for another try.
+pub(super) const MAX_ATTEMPTS: u32 = 100;
+
+/// After so many failed events in a row a connection counts as failing, and pauses.
+const FAILING_AFTER: u32 = 10;
+
+/// How long a server may take to say goodbye.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// What a worker needs to begin.
+pub(super) struct Start<D: Driver> {
+    pub(super) driver: D,
+    pub(super) program: Arc<Program>,
+    pub(super) connect_limit: Duration,
+    pub(super) session: D::Session,
+    pub(super) generator: Generator,
+    /// The worker's place in [`ThreadState`].
+    pub(super) place: usize,
+}
+
+/// Sends events from the start of the load to the end of the window. When it returns, nothing of
+/// it is open.
+pub(super) async fn run<D: Driver>(start: Start<D>, window: Window, thread: Rc<ThreadState>) {
+    let Start { driver, program, connect_limit, session, generator, place } = start;
+    let mut worker = Worker {
+        line: Line { driver, program, connect_limit, session: Some(session) },
+        generator,
+        window,
+        thread,
+        place,
+        request: Request::default(),
+        due: window.load,
+        now: window.load,
+        failures: Failures::default(),
+    };
+    sleep_until(window.load.into()).await;
+    worker.events().await;
+    worker.leave().await;
+}
+
+/// One connection and all that its events need. Buffers are kept from event to event.
+struct Worker<D: Driver> {
+    line: Line<D>,
+    generator: Generator,
+    window: Window,
+    thread: Rc<ThreadState>,
+    place: usize,
+    request: Request,
+    /// When the event under way was due to start.
+    due: Instant,
+    /// The last reading of the clock: a statement begins where the one before it ended.
+    now: Instant,
+    failures: Failures,
+}
+
+/// The connection, and what it takes to make it anew.
+struct Line<D: Driver> {
+    driver: D,
+    program: Arc<Program>,
+    connect_limit: Duration,
+    session: Option<D::Session>,
+}
+
+/// Failed events in a row, and the pauses after too many of them.
+#[derive(Default)]
+struct Failures {
+    in_a_row: u32,
+    backoff: Backoff,
+}
+
+/// Why an event did not end well.
+enum Broken {
+    /// The server refused it; the connection stands.
+    Refused(DriverError),
+    /// The connection is gone.
+    Lost,
+}
+
+impl<D: Driver> Worker<D> {
+    async fn events(&mut self) {
+        self.now = Instant::now();
+        while self.due < self.window.end {
+            // A driver whose replies are always there must not keep the thread to itself.
+            tokio::task::consume_budget().await;
+            self.thread.opened(self.place, self.due);
+            let outcome = self.event().await;
+            self.thread.closed(self.place);
+            // Closed loop: the next event is due when this one is over. What is done until it
+            // can be sent, a new connection for one, counts as its response time.
+            self.due = self.now;
+            match outcome {
+                Ok(()) => self.succeeded(),
+                Err(Broken::Refused(error)) => self.refused(&error).await,
+                Err(Broken::Lost) => self.reconnect().await,
+            }
+        }
+    }
+
+    /// One event with all its tries, within one sample of response time.
+    async fn event(&mut self) -> Result<(), Broken> {
+        let measured = self.window.contains(self.due);
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let mut tally = Tally::default();
+            let Err(error) = self.attempt(measured, &mut tally).await else {
+                let span = Span { due: self.due, end: self.now };
+                self.thread.recorder().event(span, tally);
+                return Ok(());
+            };
+            self.note(&error);
+            if is_loss(&error) {
+                return Err(Broken::Lost);
+            }
+            self.roll_back().await?;
+            if !error.is_retryable() || attempts == MAX_ATTEMPTS {
+                return Err(Broken::Refused(error));
+            }
+            if measured {
+                self.thread.recorder().rolled_back(tally);
+            }
+        }
+    }
+
+    /// The statements of an event, once, with fresh draws.
+    async fn attempt(&mut self, measured: bool, tally: &mut Tally) -> Result<(), DriverError> {
+        self.generator.begin_event();
+        for step in 0..self.line.program.len() {
+            self.generator.write(step, &mut self.request);
+            let answer = self.line.send(&self.request).await;
+            let before = std::mem::replace(&mut self.now, Instant::now());
+            let kind = self.line.program.kind(step);
+            match answer {
+                Ok(reply) => tally.count(reply),
+                Err(error) => {
+                    if measured {
+                        self.thread.recorder().statement_failed(kind);
+                    }
+                    return Err(error);
+                }
+            }
+            if measured {
+                self.thread.recorder().statement(kind, self.now - before);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction that failed. The server may refuse that; then there was none.
+    async fn roll_back(&mut self) -> Result<(), Broken> {
+        self.request.clear();
+        self.request.text.push_str("ROLLBACK");
+        let answer = self.line.send(&self.request).await;
+        self.now = Instant::now();
+        match answer {
+            Err(error) if is_loss(&error) => {
+                self.note(&error);
+                Err(Broken::Lost)
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    fn succeeded(&mut self) {
+        if self.failures.in_a_row > 0 {
+            self.failures = Failures::default();
+            self.thread.recovered(self.place);
+        }
+    }
+
+    /// After too many failed events in a row the connection is reported and pauses: a server
+    /// that refuses everything is not to be flooded.
+    async fn refused(&mut self, error: &DriverError) {
+        self.failures.in_a_row += 1;
+        if self.failures.in_a_row < FAILING_AFTER {
+            return;
+        }
+        self.thread.failing(self.place, error);
+        let pause = self.failures.backoff.next_pause();
+        self.rest(pause).await;
+        // This pause is ours, not the server's: no event was due in it.
+        self.due = self.now;
+    }
+
+    /// Replaces a lost connection; gives up only at the end of the window.
+    async fn reconnect(&mut self) {
+        self.line.session = None;
+        let mut backoff = Backoff::default();
+        while self.now < self.window.end {
+            self.rest(backoff.next_pause()).await;
+            let left = self.window.end.saturating_duration_since(self.now);
+            let result = self.line.stand(left).await;
+            self.now = Instant::now();
+            match result {
+                Some(Ok(session)) => {
+                    self.line.session = Some(session);
+                    self.thread.recorder().reconnected(self.now);
+                    return;
+                }
+                Some(Err(error)) => self.thread.noticed(&error),
+                None => break,
+            }
+        }
+        self.due = self.window.end;
+    }
+
+    async fn rest(&mut self, pause: Duration) {
+        let until = (self.now + pause).min(self.window.end);
+        sleep_until(until.into()).await;
+        self.now = Instant::now();
+    }
+
+    fn note(&self, error: &DriverError) {
+        let span = Span { due: self.due, end: self.now };
+        self.thread.recorder().error(span, error);
+        self.thread.noticed(error);
+    }
+
+    async fn leave(self) {
+        match self.line.session {
+            Some(session) => _ = timeout(CLOSE_LIMIT, session.close()).await,
+            None => self.thread.ended_without_connection(),
+        }
+    }
+}
+
+impl<D: Driver> Line<D> {
+    async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
+        let session = self.session.as_mut();
+        session.expect("a lost connection is replaced before the next event").send(request).await
+    }
+
+    /// A new session, in the time that is left; `None` when that is over.
+    async fn stand(&self, left: Duration) -> Option<Result<D::Session, DriverError>> {
+        timeout(left, stand(&self.driver, &self.program, self.connect_limit)).await.ok()
+    }
+}
+
+fn is_loss(error: &DriverError) -> bool {
+    matches!(error, DriverError::Lost { .. } | DriverError::Protocol { .. })
+}
