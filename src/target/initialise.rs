@@ -90,7 +90,9 @@ fn mariadb_arguments(binary: &ServerBinary, data: &Path) -> Vec<OsString> {
         "--no-defaults".into(),
         "--skip-test-db".into(),
         "--skip-name-resolve".into(),
-        "--auth-root-authentication-method=normal".into(),
+        // The other method also makes root@127.0.0.1, without a password.
+        "--auth-root-authentication-method=socket".into(),
+        "--auth-root-socket-user=root".into(),
         with_path("--datadir=", data),
         with_path("--basedir=", &base_dir(&binary.path)),
     ];

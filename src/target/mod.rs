@@ -8,6 +8,7 @@
 
 mod affinity;
 mod error;
+mod file;
 mod find;
 mod home;
 pub mod host;
@@ -18,6 +19,7 @@ mod process;
 mod settings;
 
 pub use error::{LogExcerpt, TargetError};
+pub use file::{Targets, read_targets};
 pub use find::{ServerBinary, find_server};
 pub use managed::ManagedServer;
 pub use settings::{ServerSettings, effective_buffer_pool};

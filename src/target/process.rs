@@ -131,12 +131,8 @@ pub(super) fn end_stranger(pid: u32, limit: Duration) -> io::Result<bool> {
     {
         signal(pid, signal_now)?;
         let mut patience = Patience::of(limit);
-        while command_line(pid).is_some() {
-            if !patience.wait() {
-                break;
-            }
-        }
-        if command_line(pid).is_none() {
+        while is_alive(pid) && patience.wait() {}
+        if !is_alive(pid) {
             return Ok(true);
         }
     }
@@ -146,11 +142,23 @@ pub(super) fn end_stranger(pid: u32, limit: Duration) -> io::Result<bool> {
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// The arguments of a running process, its own name first; `None` where there is no such
-/// process, or only its remains (a zombie has no arguments).
+/// process, or only its remains (a zombie has no
+/// arguments).
 pub(super) fn command_line(pid: u32) -> Option<Vec<Vec<u8>>> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words: Vec<_> = bytes.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
     (!bytes.is_empty()).then_some(words)
+}
+
+/// Whether any thread of a process still runs: the arguments vanish before the last thread
+/// has closed its files, and the first thread may be a zombie while others write.
+fn is_alive(pid: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let stats =
+        threads.flatten().filter_map(|t| std::fs::read_to_string(t.path().join("stat")).ok());
+    // The state follows the program's name, which stands in parentheses and may hold any.
+    let states = stats.filter_map(|stat| stat.rsplit_once(") ")?.1.chars().next());
+    states.into_iter().any(|state| !matches!(state, 'Z' | 'X'))
 }
 
 /// A process that is gone already is no error.
@@ -159,5 +167,50 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     match kill(Pid::from_raw(pid), signal) {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    /// A shell that has said "ready" in its log: it runs, and its traps are set.
+    fn shell(script: &str, end_limit: Duration) -> Process {
+        let log = tempfile::tempfile().unwrap();
+        let arguments = ["-c".into(), script.into()];
+        let process =
+            Process::spawn(Path::new("/bin/sh"), &arguments, &log, &[], end_limit).unwrap();
+        let mut patience = Patience::of(Duration::from_secs(60));
+        while log.metadata().unwrap().len() == 0 {
+            assert!(patience.wait(), "the shell does not start");
+        }
+        process
+    }
+
+    #[test]
+    fn a_process_is_ended_and_reaped_when_it_is_dropped() {
+        let process = shell("echo ready; while :; do sleep 1; done", Duration::from_secs(60));
+        let pid = process.id();
+        assert!(is_alive(pid) && command_line(pid).is_some());
+        drop(process);
+        assert!(!is_alive(pid) && command_line(pid).is_none());
+    }
+
+    #[test]
+    fn one_that_ignores_the_request_is_killed() {
+        let script = "trap '' TERM; echo ready; while :; do sleep 1; done";
+        let mut process = shell(script, Duration::from_millis(50));
+        assert_eq!(process.end().unwrap().signal(), Some(9));
+        assert_eq!(process.end().unwrap().signal(), Some(9), "the second time too");
+    }
+
+    #[test]
+    fn a_stranger_that_is_gone_already_is_ended() {
+        let mut process = shell("echo ready; exit 3", Duration::from_secs(60));
+        let pid = process.id();
+        assert_eq!(process.child.wait().unwrap().code(), Some(3));
+        assert!(end_stranger(pid, Duration::from_secs(1)).unwrap());
     }
 }
