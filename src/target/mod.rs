@@ -1,1 +1,3 @@
-//! (to be written)
+//! Stand-in: replaced at merge.
+
+pub mod host;
