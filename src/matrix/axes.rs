@@ -1,0 +1,264 @@
+//! `[[spec]]`, `[[scenario]]` and `[[exclude]]`: the axes of the matrix and what is left out.
+//!
+//! Must not know: datasets, or how a cell is measured.
+
+use super::diagnostic::{Fault, Place};
+use super::limits::{
+    CONCURRENCY, CPU, MAX_EXCLUSIONS, MAX_SCENARIOS, MAX_SPECS, MEMORY_BYTES, RANGE_SIZE,
+    STATEMENT_COUNT,
+};
+use super::section::{Located, Section};
+use super::value::{boolean, id, integer_u32, named, size, suggestion, text};
+use crate::model::{
+    Bytes, Exclusion, Ladder, Scenario, ScenarioId, Spec, SpecId, Workload, WorkloadOptions,
+};
+
+/// The elements of one axis with their places.
+pub(super) struct Axis<T> {
+    pub(super) items: Vec<Located<T>>,
+    /// False where an element could not be read: then nothing can be said to be unknown.
+    pub(super) complete: bool,
+}
+
+/// An exclusion as written.
+pub(super) struct ExclusionDraft {
+    spec: Option<Located<SpecId>>,
+    scenario: Option<Located<ScenarioId>>,
+    concurrency: Option<Located<u32>>,
+    reason: String,
+}
+
+/// Reads every `[[spec]]`.
+pub(super) fn specs(root: &mut Section<'_>) -> Axis<Spec> {
+    let axis = read_axis(root, "spec", MAX_SPECS, spec);
+    report_duplicates(root, "spec", &axis, |spec| spec.id.as_str());
+    axis
+}
+
+/// Reads every `[[scenario]]`.
+pub(super) fn scenarios(root: &mut Section<'_>) -> Axis<Scenario> {
+    let axis = read_axis(root, "scenario", MAX_SCENARIOS, scenario);
+    report_duplicates(root, "scenario", &axis, |scenario| scenario.id.as_str());
+    axis
+}
+
+/// Reads every `[[exclude]]`.
+pub(super) fn exclusions(root: &mut Section<'_>) -> Vec<ExclusionDraft> {
+    let sections = root.sections("exclude", MAX_EXCLUSIONS);
+    sections.items.into_iter().filter_map(exclusion).collect()
+}
+
+fn read_axis<T>(
+    root: &mut Section<'_>,
+    key: &'static str,
+    limit: usize,
+    read: fn(Section<'_>) -> Option<Located<T>>,
+) -> Axis<T> {
+    let sections = root.sections(key, limit);
+    let mut complete = sections.complete;
+    if sections.items.is_empty() && complete {
+        root.missing(key, &format!("add at least one section [[{key}]]"));
+        complete = false;
+    }
+    let mut items = Vec::new();
+    for section in sections.items {
+        let item = read(section);
+        complete &= item.is_some();
+        items.extend(item);
+    }
+    Axis { items, complete }
+}
+
+fn report_duplicates<T>(root: &Section<'_>, kind: &str, axis: &Axis<T>, id: impl Fn(&T) -> &str) {
+    let mut first = std::collections::BTreeMap::new();
+    for item in &axis.items {
+        let name = id(&item.value);
+        let Some(earlier) = first.get(name).copied() else {
+            first.insert(name, item.place);
+            continue;
+        };
+        root.fault(
+            Fault::new("matrix::duplicate", format!("{kind} `{name}` is declared twice"))
+                .at(item.place, "again here")
+                .at(earlier, "first here")
+                .help(format!("every {kind} needs an id of its own: `id = \"...\"`")),
+        );
+    }
+}
+
+fn spec(mut section: Section<'_>) -> Option<Located<Spec>> {
+    let given = section.optional("id", id);
+    let cpu = section.required("cpu", "2", integer_u32(CPU));
+    let memory = section.required("memory", "\"4GB\"", size(MEMORY_BYTES));
+    let named_wrongly = section.has("id") && given.is_none();
+    let place = given.as_ref().map_or(section.place, |id| id.place);
+    let id = match (&given, cpu, memory) {
+        (Some(id), ..) => SpecId::new(&id.value).ok(),
+        (None, Some(cpu), Some(memory)) => derived_id(&section, cpu.value, memory),
+        _ => None,
+    };
+    section.finish();
+    if named_wrongly {
+        return None;
+    }
+    let value = Spec { id: id?, cpu: cpu?.value, memory: memory?.value };
+    Some(Located { value, place })
+}
+
+/// `2c4g`, or `1c512m` where the memory is not whole gigabytes.
+fn derived_id(section: &Section<'_>, cpu: u32, memory: Located<Bytes>) -> Option<SpecId> {
+    let bytes = memory.value.0;
+    let name = match (bytes % Bytes::GB, bytes % Bytes::MB) {
+        (0, _) => format!("{cpu}c{}g", bytes / Bytes::GB),
+        (_, 0) => format!("{cpu}c{}m", bytes / Bytes::MB),
+        _ => {
+            section.fault(
+                Fault::new("matrix::id", "a spec that cannot be named after its size")
+                    .at(memory.place, "not a whole number of megabytes (10^6 bytes)")
+                    .help("give the spec an id: `id = \"2c4gib\"`"),
+            );
+            return None;
+        }
+    };
+    SpecId::new(&name).ok()
+}
+
+fn scenario(mut section: Section<'_>) -> Option<Located<Scenario>> {
+    let id = section.required("id", "\"read-only-range\"", id);
+    let title = section.optional("title", text);
+    let workload =
+        section.required("workload", "\"oltp_read_only\"", named(&Workload::ALL, Workload::name));
+    let options = options(&mut section);
+    let place = section.place;
+    let scenario = id.and_then(|id| {
+        Some(Located {
+            value: Scenario {
+                id: ScenarioId::new(&id.value).ok()?,
+                title: title.map(|title| title.value),
+                workload: workload?.value,
+                options,
+            },
+            place: id.place,
+        })
+    });
+    if let Some(scenario) = &scenario {
+        report_idle(&section, &scenario.value, place);
+    }
+    section.finish();
+    scenario
+}
+
+/// sysbench's options by sysbench's names; absent ones have sysbench's defaults.
+fn options(section: &mut Section<'_>) -> WorkloadOptions {
+    let default = WorkloadOptions::default();
+    let mut flag = |key, default| section.optional(key, boolean).map_or(default, |v| v.value);
+    let range_selects = flag("range_selects", default.range_selects);
+    let skip_trx = flag("skip_trx", default.skip_trx);
+    let mut number = |key, default, range| {
+        section.optional(key, integer_u32(range)).map_or(default, |value| value.value)
+    };
+    WorkloadOptions {
+        range_selects,
+        skip_trx,
+        point_selects: number("point_selects", default.point_selects, STATEMENT_COUNT),
+        simple_ranges: number("simple_ranges", default.simple_ranges, STATEMENT_COUNT),
+        sum_ranges: number("sum_ranges", default.sum_ranges, STATEMENT_COUNT),
+        order_ranges: number("order_ranges", default.order_ranges, STATEMENT_COUNT),
+        distinct_ranges: number("distinct_ranges", default.distinct_ranges, STATEMENT_COUNT),
+        range_size: number("range_size", default.range_size, RANGE_SIZE),
+        index_updates: number("index_updates", default.index_updates, STATEMENT_COUNT),
+        non_index_updates: number("non_index_updates", default.non_index_updates, STATEMENT_COUNT),
+        delete_inserts: number("delete_inserts", default.delete_inserts, STATEMENT_COUNT),
+    }
+}
+
+/// A scenario whose options leave nothing but BEGIN and COMMIT measures nothing.
+fn report_idle(section: &Section<'_>, scenario: &Scenario, place: Place) {
+    let options = WorkloadOptions { skip_trx: true, ..scenario.options };
+    let bare = Scenario { options, ..scenario.clone() };
+    if bare.queries_per_event() == 0 {
+        let message = format!("scenario `{}` sends no statement", scenario.id);
+        section.fault(
+            Fault::new("matrix::idle", message)
+                .at(place, "every statement of this workload is turned off")
+                .help("leave at least one of the workload's statement counts above 0"),
+        );
+    }
+}
+
+fn exclusion(mut section: Section<'_>) -> Option<ExclusionDraft> {
+    let spec = section.optional("spec", id);
+    let scenario = section.optional("scenario", id);
+    let concurrency = section.optional("concurrency", integer_u32(CONCURRENCY));
+    let reason = section.required("reason", "\"why it is not measured\"", text);
+    let keys = ["spec", "scenario", "concurrency"];
+    let has_key = keys.iter().any(|key| section.has(key));
+    let unread = |absent: bool, key: &str| absent && section.has(key);
+    let faulty = unread(spec.is_none(), "spec")
+        || unread(scenario.is_none(), "scenario")
+        || unread(concurrency.is_none(), "concurrency");
+    if !has_key {
+        section.fault(
+            Fault::new("matrix::exclude", "an exclusion that names nothing")
+                .at(section.place, "would exclude every cell")
+                .help("name what is not measured: spec, scenario, concurrency"),
+        );
+    }
+    section.finish();
+    if !has_key || faulty {
+        return None;
+    }
+    let located = |id: Located<String>| Some((SpecId::new(&id.value).ok()?, id.place));
+    Some(ExclusionDraft {
+        spec: spec.and_then(located).map(|(value, place)| Located { value, place }),
+        scenario: scenario.and_then(|id| {
+            Some(Located { value: ScenarioId::new(&id.value).ok()?, place: id.place })
+        }),
+        concurrency,
+        reason: reason?.value,
+    })
+}
+
+/// Turns exclusions into the model's; one that matches no cell is a fault. `ladder` is absent
+/// where it could not be read.
+pub(super) fn check_exclusions(
+    root: &Section<'_>,
+    drafts: Vec<ExclusionDraft>,
+    axes: (&Axis<Spec>, &Axis<Scenario>),
+    ladder: Option<&Ladder>,
+) -> Vec<Exclusion> {
+    let specs: Vec<&str> = axes.0.items.iter().map(|spec| spec.value.id.as_str()).collect();
+    let scenarios: Vec<&str> = axes.1.items.iter().map(|item| item.value.id.as_str()).collect();
+    for draft in &drafts {
+        if let Some(spec) = draft.spec.as_ref().filter(|_| axes.0.complete) {
+            check_known(root, "spec", (spec.value.as_str(), spec.place), &specs);
+        }
+        if let Some(scenario) = draft.scenario.as_ref().filter(|_| axes.1.complete) {
+            check_known(root, "scenario", (scenario.value.as_str(), scenario.place), &scenarios);
+        }
+        if let (Some(level), Some(Ladder::Levels(levels))) = (draft.concurrency, ladder) {
+            let known: Vec<String> = levels.iter().map(u32::to_string).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let text = level.value.to_string();
+            check_known(root, "concurrency", (&text, level.place), &known);
+        }
+    }
+    let exclusion = |draft: ExclusionDraft| Exclusion {
+        spec: draft.spec.map(|spec| spec.value),
+        scenario: draft.scenario.map(|scenario| scenario.value),
+        concurrency: draft.concurrency.map(|level| level.value),
+        reason: draft.reason,
+    };
+    drafts.into_iter().map(exclusion).collect()
+}
+
+fn check_known(root: &Section<'_>, kind: &str, (name, place): (&str, Place), known: &[&str]) {
+    if !known.contains(&name) {
+        let label = format!("no {kind} `{name}` in this matrix");
+        root.fault(
+            Fault::new("matrix::exclude", "an exclusion that matches no cell")
+                .at(place, label)
+                .help(suggestion(name, known)),
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! `[protocol]`: how one cell is measured.
+//!
+//! Must not know: which cells there are.
+
+use std::time::Duration;
+
+use super::diagnostic::Fault;
+use super::limits::{DURATION, MAX_WARMUP_RATIO, REPEATS, WARMUP};
+use super::section::{Located, Section};
+use super::value::{duration, duration_text, integer, integer_u32, ladder, named};
+use crate::model::{KeyLaw, Ladder, Protocol, Publish, StatementMode};
+
+/// Used where the file says nothing: `warmup`, `repeats` and `seed`.
+const DEFAULT_WARMUP: Duration = Duration::from_secs(10);
+const DEFAULT_REPEATS: u32 = 1;
+const DEFAULT_SEED: u64 = 1;
+
+/// The protocol with the place of its ladder, against which exclusions are checked.
+pub(super) struct ProtocolDraft {
+    pub(super) protocol: Protocol,
+    pub(super) concurrency: Located<Ladder>,
+}
+
+/// Reads the section. `None` where a key that must be there is missing or faulty.
+pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
+    let window = section.required("duration", "\"600s\"", duration(DURATION));
+    let warmup = section.optional("warmup", duration(WARMUP));
+    check_warmup(&section, window, warmup);
+    let repeats = section.optional("repeats", integer_u32(REPEATS));
+    let concurrency = section.required("concurrency", "[32, 64, 128]", ladder);
+    let publish = section.optional("publish", named(Publish::ALL, Publish::name));
+    let statements = section.optional("statements", named(StatementMode::ALL, StatementMode::name));
+    let keys = section.optional("keys", named(KeyLaw::ALL, KeyLaw::name));
+    let seed = section.optional("seed", integer(0..=i64::MAX as u64));
+    section.finish();
+    let concurrency = concurrency?;
+    let protocol = Protocol {
+        duration: window?.value,
+        warmup: warmup.map_or(DEFAULT_WARMUP, |warmup| warmup.value),
+        repeats: repeats.map_or(DEFAULT_REPEATS, |repeats| repeats.value),
+        concurrency: concurrency.value.clone(),
+        publish: publish.map_or(Publish::Peak, |publish| publish.value),
+        statements: statements.map_or(StatementMode::Text, |statements| statements.value),
+        keys: keys.map_or(KeyLaw::Uniform, |keys| keys.value),
+        seed: seed.map_or(DEFAULT_SEED, |seed| seed.value),
+    };
+    Some(ProtocolDraft { protocol, concurrency })
+}
+
+/// A warm-up a hundred times as long as the window is a slip of the unit.
+fn check_warmup(
+    section: &Section<'_>,
+    window: Option<Located<Duration>>,
+    warmup: Option<Located<Duration>>,
+) {
+    let (Some(window), Some(warmup)) = (window, warmup) else { return };
+    if warmup.value <= window.value.saturating_mul(MAX_WARMUP_RATIO) {
+        return;
+    }
+    let (short, long) = (duration_text(window.value), duration_text(warmup.value));
+    section.fault(
+        Fault::new(
+            "matrix::warmup",
+            format!("a warm-up of {long} for a measured window of {short}"),
+        )
+        .at(warmup.place, format!("more than {MAX_WARMUP_RATIO} times the window"))
+        .at(window.place, "the window")
+        .help("check the units: ms, s, m, h"),
+    );
+}

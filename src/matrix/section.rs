@@ -1,0 +1,170 @@
+//! A table of the document read key by key: what is asked for is known, the rest is a fault.
+//!
+//! Must not know: which keys a matrix has.
+
+use super::diagnostic::{Fault, Faults, Place};
+use super::document::{Node, Table, Value};
+use super::value::{Read, suggestion};
+
+/// A value and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Located<T> {
+    pub(super) value: T,
+    pub(super) place: Place,
+}
+
+/// One table under reading. Faults go to the shared list; reading never stops at one.
+pub(super) struct Section<'a> {
+    /// Dotted path for messages; empty for the document itself.
+    path: String,
+    table: &'a Table,
+    pub(super) place: Place,
+    faults: &'a Faults,
+    known: Vec<&'static str>,
+}
+
+/// The elements of an array of tables.
+pub(super) struct Sections<'a> {
+    pub(super) items: Vec<Section<'a>>,
+    /// False where an element was unreadable or there were too many.
+    pub(super) complete: bool,
+}
+
+impl<'a> Section<'a> {
+    /// The document itself.
+    pub(super) fn root(table: &'a Table, faults: &'a Faults) -> Self {
+        let place = Place { source: 0, start: 0, end: 0 };
+        Self { path: String::new(), table, place, faults, known: Vec::new() }
+    }
+
+    /// The value of a key that may be absent. A faulty value counts as absent.
+    pub(super) fn optional<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Node) -> Read<T>,
+    ) -> Option<Located<T>> {
+        self.known.push(key);
+        let node = &self.table.get(key)?.node;
+        match read(node) {
+            Ok(value) => Some(Located { value, place: node.place }),
+            Err(wrongs) => {
+                for wrong in wrongs {
+                    let message = format!("`{}` {}", self.path_of(key), wrong.message);
+                    let place = wrong.place.unwrap_or(node.place);
+                    let fault = Fault::new(wrong.code, message).at(place, wrong.label);
+                    self.faults.push(match wrong.help {
+                        Some(help) => fault.help(help),
+                        None => fault,
+                    });
+                }
+                None
+            }
+        }
+    }
+
+    /// The value of a key that must be there; `example` is what the help shows.
+    pub(super) fn required<T>(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        read: impl FnOnce(&Node) -> Read<T>,
+    ) -> Option<Located<T>> {
+        if !self.has(key) {
+            self.missing(key, &format!("add a line such as `{key} = {example}`"));
+        }
+        self.optional(key, read)
+    }
+
+    /// A table below this one; absent is a fault.
+    pub(super) fn section(&mut self, key: &'static str) -> Option<Section<'a>> {
+        if !self.has(key) {
+            self.missing(key, &format!("add a section [{}]", self.path_of(key)));
+        }
+        self.optional_section(key)
+    }
+
+    /// A table below this one that may be absent.
+    pub(super) fn optional_section(&mut self, key: &'static str) -> Option<Section<'a>> {
+        self.known.push(key);
+        let node = &self.table.get(key)?.node;
+        match &node.value {
+            Value::Table(table) => Some(self.below(key, table, node.place)),
+            other => {
+                let message = format!("`{}` must be a table", self.path_of(key));
+                let label = format!("this is {}", other.type_name());
+                self.faults.push(Fault::new("matrix::type", message).at(node.place, label));
+                None
+            }
+        }
+    }
+
+    /// An array of tables, `[[key]]`; absent is an empty one.
+    pub(super) fn sections(&mut self, key: &'static str, limit: usize) -> Sections<'a> {
+        self.known.push(key);
+        let Some(entry) = self.table.get(key) else {
+            return Sections { items: Vec::new(), complete: true };
+        };
+        let header = format!("[[{}]]", self.path_of(key));
+        let Value::Array(nodes) = &entry.node.value else {
+            let message = format!("`{}` must be written as {header}", self.path_of(key));
+            let label = format!("this is {}", entry.node.value.type_name());
+            self.faults.push(Fault::new("matrix::type", message).at(entry.key_place, label));
+            return Sections { items: Vec::new(), complete: false };
+        };
+        let mut complete = true;
+        if nodes.len() > limit {
+            let message = format!("{} {header} where {limit} are the limit", nodes.len());
+            let place = nodes[limit].place;
+            self.faults.push(Fault::new("matrix::limit", message).at(place, "one too many"));
+            complete = false;
+        }
+        let mut items = Vec::new();
+        for node in nodes.iter().take(limit) {
+            if let Value::Table(table) = &node.value {
+                items.push(self.below(key, table, node.place));
+            } else {
+                let message = format!("each element of `{}` must be a table", self.path_of(key));
+                let label = format!("this is {}", node.value.type_name());
+                self.faults.push(Fault::new("matrix::type", message).at(node.place, label));
+                complete = false;
+            }
+        }
+        Sections { items, complete }
+    }
+
+    /// Whether the key stands here, with whatever value.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
+    }
+
+    pub(super) fn fault(&self, fault: Fault) {
+        self.faults.push(fault);
+    }
+
+    /// Says that a key is missing.
+    pub(super) fn missing(&self, key: &str, help: &str) {
+        let message = format!("`{}` is missing", self.path_of(key));
+        let label = if self.path.is_empty() { "not in this file" } else { "not in this section" };
+        self.faults.push(Fault::new("matrix::missing", message).at(self.place, label).help(help));
+    }
+
+    /// Every key that nobody asked for is a fault.
+    pub(super) fn finish(self) {
+        let unknown = |key: &str| !self.known.contains(&key);
+        for entry in self.table.entries.iter().filter(|entry| unknown(&entry.key)) {
+            let message = format!("unknown key `{}`", self.path_of(&entry.key));
+            let fault = Fault::new("matrix::unknown-key", message)
+                .at(entry.key_place, "not a key of this version")
+                .help(suggestion(&entry.key, &self.known));
+            self.faults.push(fault);
+        }
+    }
+
+    fn below(&self, key: &str, table: &'a Table, place: Place) -> Section<'a> {
+        Section { path: self.path_of(key), table, place, faults: self.faults, known: Vec::new() }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
