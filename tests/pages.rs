@@ -4,6 +4,8 @@
 //! `UPDATE_PAGES=1 cargo test --test pages` writes the golden pages anew. Must not know: how
 //! results are stored.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

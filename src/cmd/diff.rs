@@ -54,3 +54,17 @@ fn baseline_name(arguments: &DiffArgs) -> Result<String, Failure> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_share_of_0_or_more() {
+        assert_eq!(threshold(5.0).unwrap(), 0.05);
+        assert_eq!(threshold(0.0).unwrap(), 0.0);
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.1] {
+            assert_eq!(threshold(bad).unwrap_err().exit_code, 2, "{bad}");
+        }
+    }
+}

@@ -30,6 +30,10 @@ pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, F
 
 /// Writes the results' own layout in both formats into `dir`, which is made if it is missing;
 /// returns the files.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "`run` calls it at its end, once `run` is written")
+)]
 pub(crate) fn write_pages(results: &ResultSet, dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let mut paths = Vec::new();
@@ -130,4 +134,111 @@ fn replace(path: &Path, page: &str) -> io::Result<()> {
 
 fn at(path: &Path, error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{DatasetClass, ResultSource};
+
+    fn results() -> ResultSet {
+        ResultSet {
+            name: "a/b".to_owned(),
+            title: "A title".to_owned(),
+            template: "tdsql-c-en".to_owned(),
+            class: DatasetClass::FullCache,
+            source: ResultSource::Published { origin: "us".to_owned(), date: "2026-01-02".into() },
+            protocol: None,
+            scenarios: Vec::new(),
+            specs: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    fn arguments(template: Option<&str>, format: Option<PageFormat>, output: &str) -> RenderArgs {
+        RenderArgs {
+            source: "a/b".to_owned(),
+            template: template.map(str::to_owned),
+            format,
+            output: Some(output.into()),
+            check: false,
+            out: "results".into(),
+        }
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> =
+            entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn both_pages_are_written_into_a_folder_that_is_made_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = folder.path().join("pages");
+        for _ in 0..2 {
+            let paths = write_pages(&results(), &pages).unwrap();
+            assert_eq!(paths, [pages.join("page.md"), pages.join("page.html")]);
+            assert_eq!(names(&pages), ["page.html", "page.md"]);
+        }
+        assert!(fs::read_to_string(pages.join("page.md")).unwrap().starts_with("# A title\n"));
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_written_names_the_place_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let lost = write_page(&folder.path().join("no/page.md"), "x").unwrap_err();
+        assert_eq!(lost.exit_code, 2);
+        assert!(lost.to_string().contains("no does not exist; make it first"), "{lost}");
+        let directory = write_page(folder.path(), "x").unwrap_err();
+        assert_eq!(directory.exit_code, 2);
+        assert!(directory.to_string().contains("is a directory; name a file in it"));
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_link_stays_a_link_when_its_page_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file.md"), folder.path().join("link.md"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file.md", &link).unwrap();
+        write_page(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(link.is_symlink());
+        write_page(Path::new("/dev/null"), "nothing").unwrap();
+    }
+
+    #[test]
+    fn a_page_is_stale_unless_every_byte_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.md");
+        let printer = Printer::default();
+        assert_eq!(check(&path, "new\n", printer).unwrap(), Outcome::Stale);
+        for (old, outcome) in
+            [("new\n", Outcome::Done), ("old\n", Outcome::Stale), ("new\r\n", Outcome::Stale)]
+        {
+            fs::write(&path, old).unwrap();
+            assert_eq!(check(&path, "new\n", printer).unwrap(), outcome, "{old:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), old);
+        }
+        assert_eq!(check(folder.path(), "new\n", printer).unwrap_err().exit_code, 2);
+    }
+
+    #[test]
+    fn the_format_is_what_was_typed_else_what_the_output_is_called() {
+        let built_in = |format| Layout::BuiltIn { name: "tdsql-c-en".to_owned(), format };
+        let cases = [
+            (arguments(None, None, "x.html"), built_in(Format::Html)),
+            (arguments(None, None, "x.txt"), built_in(Format::Markdown)),
+            (arguments(None, Some(PageFormat::Md), "x.html"), built_in(Format::Markdown)),
+            (arguments(Some("my/own.html"), None, "x.md"), Layout::File("my/own.html".into())),
+        ];
+        for (arguments, wanted) in cases {
+            assert_eq!(layout(&arguments, &results()).unwrap(), wanted);
+        }
+        let clash = arguments(Some("own.html"), Some(PageFormat::Md), "x");
+        assert_eq!(layout(&clash, &results()).unwrap_err().exit_code, 2);
+    }
 }

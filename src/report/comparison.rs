@@ -49,10 +49,10 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
 
 /// A row per cell; an unknown is empty. QPS has two decimals at most, the ratio four.
 pub fn comparison_csv(comparison: &Comparison) -> String {
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("writing a flat row to memory cannot fail");
-    for cell in &comparison.cells {
-        writer.serialize(CellRow::from(cell)).expect("writing a flat row to memory cannot fail");
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let rows = comparison.cells.iter().map(csv_row);
+    for row in std::iter::once(COLUMNS.map(str::to_owned)).chain(rows) {
+        writer.write_record(row).expect("writing nine fields to memory cannot fail");
     }
     let bytes = writer.into_inner().expect("memory can always be flushed");
     String::from_utf8(bytes).expect("rows are made of UTF-8 texts")
@@ -63,11 +63,11 @@ pub fn comparison_json(comparison: &Comparison) -> String {
     let whole = WholeComparison {
         measured: &comparison.measured,
         baseline: &comparison.baseline,
-        threshold_percent: comparison.threshold * 100.0,
+        threshold_percent: percent(comparison.threshold),
         rehearsal: comparison.rehearsal,
         geometric_mean_ratio: geometric_mean_ratio(comparison),
         verdicts: verdict_counts(comparison).iter().map(|(v, n)| (v.name(), *n)).collect(),
-        cells: comparison.cells.iter().map(CellRow::from).collect(),
+        cells: comparison.cells.iter().map(CellObject::from).collect(),
     };
     let text = serde_json::to_string_pretty(&whole).expect("plain fields always serialise");
     format!("{text}\n")
@@ -96,11 +96,13 @@ pub fn comparison_opening(comparison: &Comparison) -> String {
     let Comparison { measured, baseline, threshold, rehearsal, .. } = comparison;
     match rehearsal {
         true => format!("{REHEARSAL} ({measured} against {baseline})"),
-        false => {
-            let percent = (threshold * 1e8).round() / 1e6;
-            format!("{measured} against {baseline}, threshold {percent} %")
-        }
+        false => format!("{measured} against {baseline}, threshold {} %", percent(*threshold)),
     }
+}
+
+/// A share in percent, without the last bits of the division that made it.
+fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
 }
 
 fn texts(cell: &CellComparison) -> [String; 8] {
@@ -123,18 +125,6 @@ fn concurrency((ours, theirs): (Option<u32>, Option<u32>)) -> String {
     if ours == theirs { text(ours) } else { format!("{}/{}", text(ours), text(theirs)) }
 }
 
-#[derive(Debug, Serialize)]
-struct WholeComparison<'a> {
-    measured: &'a str,
-    baseline: &'a str,
-    threshold_percent: f64,
-    rehearsal: bool,
-    geometric_mean_ratio: Option<f64>,
-    verdicts: std::collections::BTreeMap<&'static str, usize>,
-    cells: Vec<CellRow>,
-}
-
-/// The fields of [`CellRow`]: written even where there is no cell.
 const COLUMNS: [&str; 9] = [
     "scenario",
     "spec",
@@ -147,8 +137,34 @@ const COLUMNS: [&str; 9] = [
     "note",
 ];
 
+fn csv_row(cell: &CellComparison) -> [String; 9] {
+    let level = |level: Option<u32>| level.map(|level| level.to_string()).unwrap_or_default();
+    [
+        cell.scenario.to_string(),
+        cell.spec.to_string(),
+        level(cell.concurrency.0),
+        level(cell.concurrency.1),
+        cell.measured.map(figures::rate).unwrap_or_default(),
+        cell.baseline.map(figures::rate).unwrap_or_default(),
+        cell.ratio.map(|ratio| format!("{ratio:.4}")).unwrap_or_default(),
+        cell.verdict.name().to_owned(),
+        cell.note.clone().unwrap_or_default(),
+    ]
+}
+
 #[derive(Debug, Serialize)]
-struct CellRow {
+struct WholeComparison<'a> {
+    measured: &'a str,
+    baseline: &'a str,
+    threshold_percent: f64,
+    rehearsal: bool,
+    geometric_mean_ratio: Option<f64>,
+    verdicts: std::collections::BTreeMap<&'static str, usize>,
+    cells: Vec<CellObject>,
+}
+
+#[derive(Debug, Serialize)]
+struct CellObject {
     scenario: String,
     spec: String,
     concurrency_measured: Option<u32>,
@@ -160,7 +176,7 @@ struct CellRow {
     note: Option<String>,
 }
 
-impl From<&CellComparison> for CellRow {
+impl From<&CellComparison> for CellObject {
     fn from(cell: &CellComparison) -> Self {
         let rounded = |value: f64, unit: f64| (value * unit).round() / unit;
         Self {
@@ -173,6 +189,89 @@ impl From<&CellComparison> for CellRow {
             ratio: cell.ratio.map(|ratio| rounded(ratio, 10_000.0)),
             verdict: cell.verdict.name(),
             note: cell.note.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{MilliRate, ScenarioId, SpecId, Verdict};
+
+    fn comparison() -> Comparison {
+        let cell = |spec: &str, measured: Option<u64>, verdict| CellComparison {
+            spec: SpecId::new(spec).unwrap(),
+            scenario: ScenarioId::new("write-only").unwrap(),
+            concurrency: (measured.map(|_| 128), Some(64)),
+            measured: measured.map(MilliRate),
+            baseline: Some(MilliRate(200_000)),
+            ratio: measured.map(|rate| rate as f64 / 200_000.0),
+            verdict,
+            note: Some("a|b, \"c\"".to_owned()),
+        };
+        Comparison {
+            measured: "run".to_owned(),
+            baseline: "set/table".to_owned(),
+            threshold: 0.07,
+            rehearsal: false,
+            cells: vec![
+                cell("2c4g", Some(100_456), Verdict::Regressed),
+                cell("4c8g", None, Verdict::Missing),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_table_says_what_stands_against_what_and_ends_with_the_summary() {
+        let lines = [
+            "run against set/table, threshold 7 %",
+            "",
+            "scenario    spec  concurrency  measured QPS  baseline QPS  ratio  verdict    note",
+            "write-only  2c4g       128/64        100.46           200  0.502  regressed  a|b, \"c\"",
+            "write-only  4c8g         -/64             -           200      -  missing    a|b, \"c\"",
+            "",
+            "Geometric mean of 1 ratios: 0.5023; 1 regressed, 1 missing.",
+        ];
+        assert_eq!(comparison_table(&comparison()).lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn markdown_escapes_what_would_end_a_cell() {
+        let text = comparison_markdown(&comparison());
+        let row = "| write-only | 4c8g |        -/64 |            - |          200 |     - \
+                   | missing   | a\\|b, \"c\" |";
+        assert!(text.lines().any(|line| line == row), "{text}");
+    }
+
+    #[test]
+    fn csv_and_json_leave_the_unknown_empty() {
+        let csv = comparison_csv(&comparison());
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines[0], COLUMNS.join(","));
+        assert_eq!(
+            lines[1],
+            "write-only,2c4g,128,64,100.46,200,0.5023,regressed,\"a|b, \"\"c\"\"\""
+        );
+        assert_eq!(lines[2], "write-only,4c8g,,64,,200,,missing,\"a|b, \"\"c\"\"\"");
+        let json: serde_json::Value =
+            serde_json::from_str(&comparison_json(&comparison())).unwrap();
+        assert_eq!(json["cells"][1]["qps_measured"], serde_json::Value::Null);
+        assert_eq!(json["verdicts"]["missing"], 1);
+        assert_eq!(json["threshold_percent"], 7.0);
+    }
+
+    #[test]
+    fn a_csv_without_cells_has_its_columns_still() {
+        let empty = Comparison { cells: Vec::new(), ..comparison() };
+        assert_eq!(comparison_csv(&empty).trim_end(), COLUMNS.join(","));
+        assert_eq!(comparison_summary(&empty), "No ratio; no cells.");
+    }
+
+    #[test]
+    fn a_rehearsal_is_named_in_the_first_line() {
+        let rehearsal = Comparison { rehearsal: true, ..comparison() };
+        for text in [comparison_table(&rehearsal), comparison_markdown(&rehearsal)] {
+            assert!(text.starts_with("Rehearsal:"), "{text}");
         }
     }
 }

@@ -50,8 +50,8 @@ fn figure(filter: &str, value: &Value, format: fn(u64) -> String) -> Result<Stri
         return Ok("-".to_owned());
     }
     if value.is_undefined() {
-        let detail = format!("the filter `{filter}` got an undefined value");
-        return Err(Error::new(ErrorKind::UndefinedError, detail));
+        // The engine's own error names the field that was meant.
+        value.get_attr(filter)?;
     }
     let number = u64::try_from(value.clone()).map_err(|_| {
         let detail = format!("the filter `{filter}` takes a whole number, not `{value}`");
