@@ -109,9 +109,9 @@ pub struct RenderArgs {
     /// A built-in layout by name, or a template file of your own
     #[arg(long, value_name = "NAME|FILE")]
     pub template: Option<String>,
-    /// The page's format
-    #[arg(long, value_enum, default_value_t = PageFormat::Md)]
-    pub format: PageFormat,
+    /// The page's format; without it, what the file of --template or --output ends in, else md
+    #[arg(long, value_enum)]
+    pub format: Option<PageFormat>,
     /// Write the page to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -12,7 +12,6 @@ mod diff;
 mod plan;
 mod render;
 mod matrix_source;
-mod pages;
 mod run;
 mod signals;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::Driver;
-use crate::model::{Interrupt, Interval, Measurement, StatementKind};
+use crate::model::{CellId, Interrupt, Interval, Measurement, StatementKind, TrialStatus};
 use crate::stats::Histogram;
 use crate::workload::Program;
 
@@ -39,6 +39,16 @@ pub fn run_trial<D: Driver>(
     observe: &mut dyn FnMut(TrialEvent<'_>),
 ) -> TrialOutput {
     trial::run(driver, setup, interrupt, observe)
+}
+
+/// The seed of one trial: another one for each cell and repetition of a run, the same whenever
+/// the run is replayed. FNV-1a over the cell's name, folded into the run's seed.
+pub fn trial_seed(run_seed: u64, cell: &CellId, repetition: u32) -> u64 {
+    const OFFSET_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01B3;
+    let name = format!("{cell}/{repetition}");
+    let hash = name.bytes().fold(OFFSET_BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    run_seed ^ hash
 }
 
 /// What is to be measured, and for how long.
@@ -98,4 +108,30 @@ pub struct TrialOutput {
     pub latency: Histogram,
     /// Service time of statements, for each kind of the program.
     pub statement_latency: Vec<(StatementKind, Histogram)>,
+}
+
+impl TrialOutput {
+    /// A trial that could not even start: nothing was counted.
+    pub fn failed(reason: &str) -> Self {
+        let measurement = Measurement {
+            status: TrialStatus::Failed { reason: reason.to_owned() },
+            measured_us: 0,
+            events: 0,
+            queries: 0,
+            queries_read: 0,
+            queries_write: 0,
+            queries_other: 0,
+            queries_retried: 0,
+            errors: Vec::new(),
+            reconnects: 0,
+            events_unfinished: 0,
+            oldest_unfinished_us: None,
+            latency: None,
+            statements: Vec::new(),
+            intervals: Vec::new(),
+            client_cpu_us: None,
+            load_threads: 0,
+        };
+        Self { measurement, latency: Histogram::new(), statement_latency: Vec::new() }
+    }
 }

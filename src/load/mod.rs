@@ -4,6 +4,7 @@
 //! `workload::schema::database`; the state table in it says what is complete. A table that is
 //! not is made anew, so that no row is ever there twice.
 
+mod cache;
 mod crew;
 mod error;
 mod schema;
@@ -12,6 +13,7 @@ mod verify;
 
 use std::time::{Duration, Instant};
 
+pub use cache::fill_cache;
 pub use error::LoadError;
 pub use schema::STATE_TABLE;
 

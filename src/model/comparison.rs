@@ -62,7 +62,7 @@ pub struct Comparison {
     pub baseline: String,
     /// A difference of at most this share is `Within`: 0.05 is 5 %.
     pub threshold: f64,
-    /// Set when our side is a rehearsal.
+    /// Set when either side is a rehearsal.
     pub rehearsal: bool,
     /// The cells.
     pub cells: Vec<CellComparison>,

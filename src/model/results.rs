@@ -2,7 +2,7 @@
 //!
 //! Must not know: CSV, JSON, or templates.
 
-use super::{DatasetClass, Rehearsal, Scenario, ScenarioId, Spec, SpecId};
+use super::{DatasetClass, Protocol, Rehearsal, Scenario, ScenarioId, Spec, SpecId};
 
 /// A rate in thousandths per second: 44613.74 QPS is `MilliRate(44_613_740)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,8 @@ pub enum ResultSource {
         date: String,
         /// `@@version` of each server that was measured, distinct.
         servers: Vec<String>,
+        /// gridbench's version that measured.
+        tool_version: String,
         /// Set when it is a rehearsal: then every page and diff says so.
         rehearsal: Option<Rehearsal>,
     },
@@ -58,6 +60,8 @@ pub struct ResultSet {
     pub class: DatasetClass,
     /// Where the numbers come from.
     pub source: ResultSource,
+    /// How each cell was measured; `None` for published numbers.
+    pub protocol: Option<Protocol>,
     /// In the order of the page's tables.
     pub scenarios: Vec<Scenario>,
     /// In the order of the page's rows.

@@ -1,1 +1,35 @@
-//! (to be written)
+//! Results become pages: a result set becomes a page model, a template prints it.
+//!
+//! The two halves meet in [`PageModel`]: what is on a page is decided in [`build`], how it
+//! looks in a template. The same results give the same bytes: nothing here reads a clock, the
+//! environment or the machine. Must not know: drivers, servers, where results are stored.
+
+mod build;
+mod comparison;
+mod difference;
+mod error;
+mod filters;
+mod layout;
+mod markdown;
+mod model;
+
+pub use build::page_model;
+pub use comparison::{
+    comparison_csv, comparison_json, comparison_markdown, comparison_opening, comparison_summary,
+    comparison_table,
+};
+pub use difference::difference;
+pub use error::RenderError;
+pub use filters::FILTERS;
+pub use layout::{Format, LAYOUTS, Layout};
+pub use model::{
+    MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
+    ScenarioPart, SpecPart,
+};
+
+use crate::model::ResultSet;
+
+/// The page of these results in this layout.
+pub fn render(results: &ResultSet, layout: &Layout) -> Result<String, RenderError> {
+    layout.print(&page_model(results))
+}

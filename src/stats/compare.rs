@@ -1,1 +1,432 @@
-//! (to be written)
+//! Two result sets beside each other, cell by cell: a pure function.
+//!
+//! The verdict knows the threshold alone; noise is not judged here. Two numbers that do not
+//! mean the same thing get no ratio, so that nobody can quote one. Must not know: how a
+//! comparison is printed, or what follows from it.
+
+use std::collections::BTreeMap;
+
+use crate::model::{
+    CellComparison, Comparison, MilliRate, ResultCell, ResultSet, ResultSource, Scenario,
+    ScenarioId, SpecId, Verdict,
+};
+
+/// Holds `measured` against `baseline`. A difference of at most `threshold` (0.05 is 5 %) of
+/// the baseline's number is [`Verdict::Within`].
+///
+/// Cells meet by scenario and spec. Where a side has several concurrencies, equal ones meet
+/// first; if none are equal, the two highest rates meet, for a published number is a peak.
+pub fn compare(measured: &ResultSet, baseline: &ResultSet, threshold: f64) -> Comparison {
+    let sides = Sides { measured, baseline, threshold };
+    let ours = by_place(measured);
+    let theirs = by_place(baseline);
+    let mut cells = Vec::new();
+    let mut ours_only = Vec::new();
+    for place in places(baseline) {
+        let our_cells = ours.get(&place).map_or(&[][..], Vec::as_slice);
+        let their_cells = theirs.get(&place).map_or(&[][..], Vec::as_slice);
+        let pairs = pairs(our_cells, their_cells);
+        let left = our_cells.iter().filter(|cell| !pairs.iter().any(|pair| pair.has(cell)));
+        ours_only.extend(left.map(|cell| sides.ours_only(cell)));
+        cells.extend(pairs.iter().map(|pair| sides.cell(pair)));
+    }
+    cells.append(&mut ours_only);
+    for place in places(measured).into_iter().filter(|place| !theirs.contains_key(place)) {
+        cells.extend(ours[&place].iter().map(|cell| sides.ours_only(cell)));
+    }
+    Comparison {
+        measured: measured.name.clone(),
+        baseline: baseline.name.clone(),
+        threshold,
+        rehearsal: is_rehearsal(measured) || is_rehearsal(baseline),
+        cells,
+    }
+}
+
+/// The geometric mean of the ratios of all cells that could be compared; `None` without any.
+pub fn geometric_mean_ratio(comparison: &Comparison) -> Option<f64> {
+    let ratios: Vec<f64> = comparison.cells.iter().filter_map(|cell| cell.ratio).collect();
+    if ratios.is_empty() {
+        return None;
+    }
+    Some((ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp())
+}
+
+/// How many cells got each verdict; verdicts that none got are absent.
+pub fn verdict_counts(comparison: &Comparison) -> BTreeMap<Verdict, usize> {
+    let mut counts = BTreeMap::new();
+    for cell in &comparison.cells {
+        *counts.entry(cell.verdict).or_default() += 1;
+    }
+    counts
+}
+
+type Place<'a> = (&'a ScenarioId, &'a SpecId);
+
+fn place(cell: &ResultCell) -> Place<'_> {
+    (&cell.scenario, &cell.spec)
+}
+
+fn by_place(results: &ResultSet) -> BTreeMap<Place<'_>, Vec<&ResultCell>> {
+    let mut places: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for cell in &results.cells {
+        places.entry(place(cell)).or_default().push(cell);
+    }
+    places
+}
+
+/// Distinct places in the order of the results.
+fn places(results: &ResultSet) -> Vec<Place<'_>> {
+    let mut seen = std::collections::BTreeSet::new();
+    results.cells.iter().map(place).filter(|place| seen.insert(*place)).collect()
+}
+
+/// A cell of the baseline with ours, if we have one.
+struct Pair<'a> {
+    ours: Option<&'a ResultCell>,
+    theirs: &'a ResultCell,
+}
+
+impl Pair<'_> {
+    fn has(&self, cell: &ResultCell) -> bool {
+        self.ours.is_some_and(|ours| std::ptr::eq(ours, cell))
+    }
+}
+
+/// One pair for each cell of the baseline.
+fn pairs<'a>(ours: &[&'a ResultCell], theirs: &[&'a ResultCell]) -> Vec<Pair<'a>> {
+    let equal = |cell: &ResultCell| {
+        let same = |other: &&&ResultCell| other.concurrency == cell.concurrency;
+        cell.concurrency.and_then(|_| ours.iter().find(same).copied())
+    };
+    let mut pairs: Vec<Pair> =
+        theirs.iter().map(|cell| Pair { ours: equal(cell), theirs: cell }).collect();
+    if pairs.iter().all(|pair| pair.ours.is_none()) {
+        let highest = pairs.iter_mut().max_by_key(|pair| pair.theirs.qps);
+        if let Some(pair) = highest {
+            pair.ours = ours.iter().max_by_key(|cell| cell.qps).copied();
+        }
+    }
+    pairs
+}
+
+struct Sides<'a> {
+    measured: &'a ResultSet,
+    baseline: &'a ResultSet,
+    threshold: f64,
+}
+
+impl Sides<'_> {
+    fn cell(&self, pair: &Pair) -> CellComparison {
+        let (ours, theirs) = (pair.ours, pair.theirs);
+        let measured = ours.and_then(|cell| cell.qps);
+        let mut notes = self.missing_notes(pair);
+        let obstacle = self.obstacle(pair);
+        let (verdict, ratio) = match (measured, theirs.qps, &obstacle) {
+            (_, _, Some(_)) => (Verdict::NotComparable, None),
+            (Some(ours), Some(theirs), None) => self.verdict(ours, theirs),
+            _ => (Verdict::Missing, None),
+        };
+        notes.extend(obstacle);
+        if let Some(ours) = ours.filter(|_| notes.is_empty()) {
+            notes.extend(differences(ours, theirs));
+            notes.extend(ours.note.clone());
+            notes.extend(theirs.note.clone());
+        }
+        CellComparison {
+            spec: theirs.spec.clone(),
+            scenario: theirs.scenario.clone(),
+            concurrency: (ours.and_then(|cell| cell.concurrency), theirs.concurrency),
+            measured,
+            baseline: theirs.qps,
+            ratio,
+            verdict,
+            note: joined(&notes),
+        }
+    }
+
+    fn ours_only(&self, cell: &ResultCell) -> CellComparison {
+        let rehearsal = self.rehearsal_note();
+        let verdict = match rehearsal {
+            Some(_) => Verdict::NotComparable,
+            None => Verdict::Missing,
+        };
+        let mut notes = vec!["the baseline has no such cell".to_owned()];
+        notes.extend(cell.note.clone());
+        notes.extend(rehearsal);
+        CellComparison {
+            spec: cell.spec.clone(),
+            scenario: cell.scenario.clone(),
+            concurrency: (cell.concurrency, None),
+            measured: cell.qps,
+            baseline: None,
+            ratio: None,
+            verdict,
+            note: joined(&notes),
+        }
+    }
+
+    fn verdict(&self, ours: MilliRate, theirs: MilliRate) -> (Verdict, Option<f64>) {
+        let (ours, theirs) = (ours.per_second(), theirs.per_second());
+        let ratio = ours / theirs;
+        // A hair of slack: 95 against 100 is 5 %, whatever the last bit says.
+        let within = (ours - theirs).abs() <= self.threshold * theirs + theirs * 1e-9;
+        let verdict = match within {
+            true => Verdict::Within,
+            false if ours > theirs => Verdict::Improved,
+            false => Verdict::Regressed,
+        };
+        (verdict, Some(ratio))
+    }
+
+    /// Why there is no number on a side.
+    fn missing_notes(&self, pair: &Pair) -> Vec<String> {
+        let why = |cell: &ResultCell| match &cell.note {
+            Some(note) => format!(": {note}"),
+            None => String::new(),
+        };
+        let mut notes = Vec::new();
+        match pair.ours {
+            None => notes.push("not measured".to_owned()),
+            Some(ours) if ours.qps.is_none() => notes.push(format!("no number{}", why(ours))),
+            Some(_) => {}
+        }
+        if pair.theirs.qps.is_none() {
+            notes.push(format!("no number in the baseline{}", why(pair.theirs)));
+        }
+        notes
+    }
+
+    /// Why the two numbers, if there were two, would not mean the same thing.
+    fn obstacle(&self, pair: &Pair) -> Option<String> {
+        let (scenario, spec) = (&pair.theirs.scenario, &pair.theirs.spec);
+        if let Some(note) = self.rehearsal_note() {
+            return Some(note);
+        }
+        let size =
+            |side: &ResultSet| side.specs.iter().find(|s| s.id == *spec).map(|s| (s.cpu, s.memory));
+        let work =
+            |side: &ResultSet| side.scenarios.iter().find(|s| s.id == *scenario).map(work_of);
+        let ours = pair.ours?;
+        if size(self.measured) != size(self.baseline) {
+            return Some(format!("`{spec}` is another size in the baseline"));
+        }
+        if work(self.measured) != work(self.baseline) {
+            return Some(format!("`{scenario}` sends other statements in the baseline"));
+        }
+        let no_scale = ours.qps.is_some() && pair.theirs.qps == Some(MilliRate(0));
+        no_scale.then(|| "the baseline's rate is 0".to_owned())
+    }
+
+    fn rehearsal_note(&self) -> Option<String> {
+        let side = match (is_rehearsal(self.measured), is_rehearsal(self.baseline)) {
+            (true, _) => "measured in a rehearsal",
+            (false, true) => "the baseline is a rehearsal",
+            (false, false) => return None,
+        };
+        Some(side.to_owned())
+    }
+}
+
+fn is_rehearsal(results: &ResultSet) -> bool {
+    matches!(results.source, ResultSource::Measured { rehearsal: Some(_), .. })
+}
+
+/// What must be equal for two rates to mean the same: script, read type, statements per event.
+fn work_of(scenario: &Scenario) -> impl PartialEq + use<> {
+    (scenario.workload, scenario.read_type(), scenario.queries_per_event())
+}
+
+/// What else differs between the two cells.
+fn differences(ours: &ResultCell, theirs: &ResultCell) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let (Some(our), Some(their)) = (ours.concurrency, theirs.concurrency)
+        && our != their
+    {
+        notes.push(format!("concurrency {our} against {their}"));
+    }
+    let shape = |cell: &ResultCell| format!("{} x {}", cell.tables, cell.table_size);
+    if shape(ours) != shape(theirs) {
+        notes.push(format!("tables {} against {}", shape(ours), shape(theirs)));
+    }
+    notes
+}
+
+fn joined(notes: &[String]) -> Option<String> {
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Bytes, DatasetClass, Rehearsal, Scenario, Spec, Workload, WorkloadOptions};
+
+    fn scenario(id: &str, options: WorkloadOptions) -> Scenario {
+        let id = ScenarioId::new(id).unwrap();
+        Scenario { id, title: None, workload: Workload::OltpReadOnly, options }
+    }
+
+    /// Cells of spec `a` and scenario `s`, as (concurrency, QPS).
+    fn results(name: &str, cells: &[(u32, Option<u64>)]) -> ResultSet {
+        let spec = SpecId::new("a").unwrap();
+        let cell = |(concurrency, qps): &(u32, Option<u64>)| ResultCell {
+            spec: spec.clone(),
+            scenario: ScenarioId::new("s").unwrap(),
+            concurrency: Some(*concurrency),
+            table_size: 25_000,
+            tables: 250,
+            qps: qps.map(|qps| MilliRate(qps * 1_000)),
+            tps: None,
+            p95_us: None,
+            trials: 1,
+            note: None,
+        };
+        ResultSet {
+            name: name.to_owned(),
+            title: String::new(),
+            template: String::new(),
+            class: DatasetClass::FullCache,
+            source: ResultSource::Published { origin: String::new(), date: String::new() },
+            protocol: None,
+            scenarios: vec![scenario("s", WorkloadOptions::default())],
+            specs: vec![Spec { id: spec.clone(), cpu: 2, memory: Bytes(4 * Bytes::GB) }],
+            cells: cells.iter().map(cell).collect(),
+        }
+    }
+
+    fn rehearsed(mut results: ResultSet) -> ResultSet {
+        results.source = ResultSource::Measured {
+            run: results.name.clone(),
+            date: String::new(),
+            servers: Vec::new(),
+            tool_version: String::new(),
+            rehearsal: Some(Rehearsal { factor: 100 }),
+        };
+        results
+    }
+
+    /// The one cell of ours at `qps` against 100 at the same concurrency.
+    fn verdict_of(qps: u64, threshold: f64) -> (Verdict, Option<f64>) {
+        let ours = results("ours", &[(64, Some(qps))]);
+        let comparison = compare(&ours, &results("theirs", &[(64, Some(100))]), threshold);
+        (comparison.cells[0].verdict, comparison.cells[0].ratio)
+    }
+
+    fn note(comparison: &Comparison, cell: usize) -> &str {
+        comparison.cells[cell].note.as_deref().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_threshold_itself_is_still_within() {
+        use Verdict::{Improved, Regressed, Within};
+        let cases = [
+            (100, 0.0, Within),
+            (101, 0.0, Improved),
+            (105, 0.05, Within),
+            (95, 0.05, Within),
+            (106, 0.05, Improved),
+            (94, 0.05, Regressed),
+            (71, 0.29, Within),
+            (129, 0.29, Within),
+            (0, 0.05, Regressed),
+        ];
+        for (qps, threshold, verdict) in cases {
+            let ratio = qps as f64 / 100.0;
+            assert_eq!(verdict_of(qps, threshold), (verdict, Some(ratio)), "{qps} {threshold}");
+        }
+    }
+
+    #[test]
+    fn a_rehearsal_on_either_side_compares_nothing() {
+        let real = results("real", &[(64, Some(100)), (128, None)]);
+        let toy = rehearsed(results("toy", &[(64, Some(900)), (32, Some(1))]));
+        for (comparison, why) in [
+            (compare(&toy, &real, 0.05), "measured in a rehearsal"),
+            (compare(&real, &toy, 0.05), "the baseline is a rehearsal"),
+        ] {
+            assert!(comparison.rehearsal);
+            assert_eq!(comparison.cells.len(), 3);
+            for (index, cell) in comparison.cells.iter().enumerate() {
+                assert_eq!((cell.verdict, cell.ratio), (Verdict::NotComparable, None));
+                assert!(note(&comparison, index).contains(why), "{:?}", cell.note);
+            }
+            assert_eq!(geometric_mean_ratio(&comparison), None);
+        }
+    }
+
+    #[test]
+    fn equal_concurrencies_meet_first_and_ours_alone_come_last() {
+        let ours = results("ours", &[(32, Some(10)), (64, Some(20)), (128, Some(30))]);
+        let theirs = results("theirs", &[(128, Some(30)), (256, Some(40)), (32, Some(10))]);
+        let comparison = compare(&ours, &theirs, 0.05);
+        let seen: Vec<_> = comparison.cells.iter().map(|c| (c.concurrency, c.verdict)).collect();
+        assert_eq!(
+            seen,
+            [
+                ((Some(128), Some(128)), Verdict::Within),
+                ((None, Some(256)), Verdict::Missing),
+                ((Some(32), Some(32)), Verdict::Within),
+                ((Some(64), None), Verdict::Missing),
+            ]
+        );
+        assert_eq!(note(&comparison, 1), "not measured");
+        assert_eq!(note(&comparison, 3), "the baseline has no such cell");
+    }
+
+    #[test]
+    fn without_equal_concurrencies_the_peaks_meet_and_the_note_says_so() {
+        let ours = results("ours", &[(32, Some(10)), (128, Some(30)), (256, None)]);
+        let comparison = compare(&ours, &results("theirs", &[(64, Some(20))]), 0.05);
+        assert_eq!(comparison.cells[0].ratio, Some(1.5));
+        assert_eq!(note(&comparison, 0), "concurrency 128 against 64");
+        assert_eq!(verdict_counts(&comparison)[&Verdict::Missing], 2);
+    }
+
+    #[test]
+    fn another_dataset_is_noted_and_another_size_or_workload_is_not_comparable() {
+        let theirs = results("theirs", &[(64, Some(100))]);
+        let mut ours = results("ours", &[(64, Some(100))]);
+        ours.cells[0].tables = 10;
+        let comparison = compare(&ours, &theirs, 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::Within);
+        assert_eq!(note(&comparison, 0), "tables 10 x 25000 against 250 x 25000");
+
+        let mut ours = results("ours", &[(64, Some(100))]);
+        ours.specs[0].cpu = 3;
+        let comparison = compare(&ours, &theirs, 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::NotComparable);
+        assert_eq!(note(&comparison, 0), "`a` is another size in the baseline");
+
+        let mut ours = results("ours", &[(64, Some(100))]);
+        ours.scenarios[0].options.skip_trx = true;
+        let comparison = compare(&ours, &theirs, 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::NotComparable);
+        assert_eq!(note(&comparison, 0), "`s` sends other statements in the baseline");
+    }
+
+    #[test]
+    fn a_cell_without_a_number_is_missing_with_its_reason() {
+        let mut ours = results("ours", &[(64, None)]);
+        ours.cells[0].concurrency = None;
+        ours.cells[0].note = Some("the disk is full".to_owned());
+        let comparison = compare(&ours, &results("theirs", &[(64, Some(100))]), 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::Missing);
+        assert_eq!(note(&comparison, 0), "no number: the disk is full");
+    }
+
+    #[test]
+    fn a_baseline_of_zero_has_no_ratio() {
+        let ours = results("ours", &[(64, Some(1))]);
+        let comparison = compare(&ours, &results("theirs", &[(64, Some(0))]), 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::NotComparable);
+        assert_eq!(comparison.cells[0].ratio, None);
+    }
+
+    #[test]
+    fn the_mean_of_ratios_is_geometric() {
+        let ours = results("ours", &[(1, Some(200)), (2, Some(50)), (3, None)]);
+        let theirs = results("theirs", &[(1, Some(100)), (2, Some(100)), (3, Some(1))]);
+        let mean = geometric_mean_ratio(&compare(&ours, &theirs, 0.05)).unwrap();
+        assert!((mean - 1.0).abs() < 1e-12, "{mean}");
+    }
+}

@@ -29,9 +29,14 @@ pub fn create_table(number: u32) -> String {
     )
 }
 
+/// The name of the n-th table's index on `k`.
+pub fn index(number: u32) -> String {
+    format!("k_{number}")
+}
+
 /// The index on `k`, made after the rows.
 pub fn create_index(number: u32) -> String {
-    format!("CREATE INDEX k_{number} ON sbtest{number}(k)")
+    format!("CREATE INDEX {} ON {}(k)", index(number), table(number))
 }
 
 /// SHA-256, in lower-case hexadecimal, of a text that names all that rows and tables follow

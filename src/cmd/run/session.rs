@@ -10,15 +10,17 @@ use anyhow::Context;
 use super::site::{Site, Sites};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome};
-use crate::driver::adapter::{self, AsyncDriver};
-use crate::exec::{self, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions};
+use crate::driver::DriverError;
+use crate::driver::adapter::{Admin, AsyncDriver};
+use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
+use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 use crate::model::{
-    Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerRecord, Trial, TrialStatus,
+    Bytes, Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo, ServerRecord, Trial,
+    TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
-use crate::ui::{Printer, Progress};
-use crate::workload::{Program, schema};
+use crate::ui::{Printer, Progress, figures};
+use crate::workload::Program;
 
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
@@ -106,15 +108,17 @@ impl<'a> Session<'a> {
         self.progress.status(&format!("{id}: starting the server"));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
-        let site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
-        let info = adapter::server_info(&site.endpoint)?;
+        let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
+        let info = server_info(&site.endpoint)?;
 
         let options = LoadOptions { loaders: self.host_cpus.clamp(1, 8) };
         let progress = &mut self.progress;
-        let observe = &mut |at: load::LoadProgress| progress.loading(id.as_str(), &at.into());
+        let observe = &mut |at: LoadProgress| {
+            progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
+        };
         let report =
             load::ensure(&site.endpoint, &planned.dataset, &options, &self.interrupt, observe)?;
-        self.progress.line(&format!("{id}: {}", report.sentence()));
+        self.progress.line(&format!("{id}: {}", load_text(&report)));
         if self.plan.class() == DatasetClass::FullCache {
             self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
             load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
@@ -124,8 +128,9 @@ impl<'a> Session<'a> {
             managed: site.managed.is_some(),
             info,
             cpus: site.managed.as_ref().map_or_else(Vec::new, |server| server.cpus().to_vec()),
-            dataset_bytes: report.bytes,
+            dataset_bytes: report.dataset_bytes,
         })?;
+        site.endpoint.database = Some(report.database);
         Ok(site)
     }
 
@@ -136,16 +141,16 @@ impl<'a> Session<'a> {
         endpoint: &Endpoint,
     ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
-        let endpoint =
-            Endpoint { database: Some(schema::database(&planned.dataset)), ..endpoint.clone() };
-        let driver = AsyncDriver::new(&endpoint);
+        let driver = AsyncDriver::new(endpoint);
         let setup = self.setup(cell, planned, trial.repetition);
         let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
         let progress = &mut self.progress;
         progress.trial_started(&label);
         let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
-            progress.trial_event(&event.into());
+            if let TrialEvent::Interval(interval) = event {
+                progress.interval(interval);
+            }
         });
         self.keep(trial, started_unix_ms, &output)
     }
@@ -192,6 +197,46 @@ impl<'a> Session<'a> {
             self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason))?;
         }
         Ok(())
+    }
+}
+
+fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let info = runtime.block_on(async {
+        let mut admin = Admin::connect(endpoint).await?;
+        let info = admin.server_info().await?;
+        admin.close().await;
+        Ok::<_, DriverError>(info)
+    });
+    info.context("cannot ask the server what it is")
+}
+
+fn stage_text(stage: LoadStage) -> &'static str {
+    match stage {
+        LoadStage::Verify => "verifying rows",
+        LoadStage::Rows => "loading rows",
+        LoadStage::Indexes => "building the last indexes",
+    }
+}
+
+/// What became of the dataset, in one line.
+fn load_text(report: &LoadReport) -> String {
+    let size = report.dataset_bytes.map_or_else(String::new, |bytes| {
+        format!(", {} on the server", figures::bytes(Bytes(bytes)))
+    });
+    let took = figures::duration(report.elapsed);
+    match report.outcome {
+        LoadOutcome::Reused => format!("dataset {} found complete{size}", report.database),
+        LoadOutcome::Completed { tables, rows } => format!(
+            "dataset {} completed: {tables} tables, {} rows in {took}{size}",
+            report.database,
+            figures::count(rows)
+        ),
+        LoadOutcome::Loaded { rows } => format!(
+            "dataset {} loaded: {} rows in {took}{size}",
+            report.database,
+            figures::count(rows)
+        ),
     }
 }
 

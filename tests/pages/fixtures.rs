@@ -1,0 +1,206 @@
+//! Result sets for the page tests: the published tables, and a small one with every oddity.
+//!
+//! Must not know: templates.
+
+use std::path::Path;
+
+use gridbench::model::{
+    Bytes, DatasetClass, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal, ResultCell,
+    ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode, Workload,
+    WorkloadOptions,
+};
+
+/// One row of a published CSV, as text.
+#[derive(Debug, Clone)]
+pub(crate) struct PublishedRow {
+    pub(crate) scenario: String,
+    pub(crate) cpu: String,
+    pub(crate) memory_gb: String,
+    pub(crate) concurrency: String,
+    pub(crate) table_size: String,
+    pub(crate) tables: String,
+    pub(crate) qps: String,
+}
+
+/// The rows of `results/baselines/tdsql-c-2025-12/<table>.csv`.
+pub(crate) fn published_rows(table: &str) -> Vec<PublishedRow> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/baselines/tdsql-c-2025-12");
+    let mut reader = csv::Reader::from_path(folder.join(format!("{table}.csv"))).unwrap();
+    let header = ["scenario", "cpu", "memory_gb", "concurrency", "table_size", "tables", "qps"];
+    assert_eq!(reader.headers().unwrap(), &header[..]);
+    let row = |record: csv::StringRecord| PublishedRow {
+        scenario: record[0].to_owned(),
+        cpu: record[1].to_owned(),
+        memory_gb: record[2].to_owned(),
+        concurrency: record[3].to_owned(),
+        table_size: record[4].to_owned(),
+        tables: record[5].to_owned(),
+        qps: record[6].to_owned(),
+    };
+    reader.records().map(|record| row(record.unwrap())).collect()
+}
+
+/// A published table as a result set.
+pub(crate) fn published(table: &str) -> ResultSet {
+    let (title, template, class) = match table {
+        "full-cache" => ("Full-cache test", "tdsql-c-en", DatasetClass::FullCache),
+        _ => ("大数据集测试结果", "tdsql-c-zh", DatasetClass::LargerThanMemory),
+    };
+    let rows = published_rows(table);
+    let mut results = ResultSet {
+        name: format!("tdsql-c-2025-12/{table}"),
+        title: title.to_owned(),
+        template: template.to_owned(),
+        class,
+        source: ResultSource::Published {
+            origin: "Tencent Cloud (TDSQL-C for MySQL)".to_owned(),
+            date: "2025-12-10".to_owned(),
+        },
+        protocol: None,
+        scenarios: Vec::new(),
+        specs: Vec::new(),
+        cells: Vec::new(),
+    };
+    for row in &rows {
+        let scenario = published_scenario(&row.scenario);
+        let spec = spec(row.cpu.parse().unwrap(), row.memory_gb.parse().unwrap());
+        results.cells.push(ResultCell {
+            concurrency: Some(row.concurrency.parse().unwrap()),
+            table_size: row.table_size.parse().unwrap(),
+            tables: row.tables.parse().unwrap(),
+            ..cell(&spec, &scenario, Some(milli(&row.qps)))
+        });
+        if !results.scenarios.contains(&scenario) {
+            results.scenarios.push(scenario);
+        }
+        if !results.specs.contains(&spec) {
+            results.specs.push(spec);
+        }
+    }
+    results
+}
+
+/// A run of two specs and five scenarios, in another order than published, with missing cells,
+/// notes, an unusual workload, and signs that mean something to Markdown and HTML.
+pub(crate) fn small_run() -> ResultSet {
+    let specs = vec![spec(2, 4), spec(128, 1_024)];
+    let scenarios = vec![
+        scenario("write-only", Workload::OltpWriteOnly, None),
+        scenario("index", Workload::OltpUpdateIndex, None),
+        scenario("odd", Workload::OltpReadOnly, Some("<b>A|B</b> & \"C\" \\ _d_ 宽字符\nnext")),
+        scenario("read-write-range", Workload::OltpReadWrite, None),
+        Scenario {
+            options: WorkloadOptions {
+                range_selects: false,
+                point_selects: 5,
+                skip_trx: true,
+                ..WorkloadOptions::default()
+            },
+            ..scenario("read-write-point", Workload::OltpReadWrite, None)
+        },
+    ];
+    let mut cells = Vec::new();
+    for (at, scenario) in scenarios.iter().enumerate() {
+        for (row, spec) in specs.iter().enumerate() {
+            let rate = MilliRate(1_000_000 * (at as u64 + 1) + 123_450 * row as u64);
+            cells.push(cell(spec, scenario, Some(rate)));
+        }
+    }
+    // One failed, one that nobody measured, one that is doubtful.
+    cells[1].qps = None;
+    cells[1].concurrency = None;
+    cells[1].note = Some("server error 1040: Too many <connections> | retry".to_owned());
+    cells[2].note = Some("client_bound".to_owned());
+    cells.remove(5);
+    ResultSet {
+        name: "20260102T030405Z-small".to_owned(),
+        title: "Small <run> of *two* specs | 小型测试".to_owned(),
+        template: "tdsql-c-en".to_owned(),
+        class: DatasetClass::FullCache,
+        source: measured(None),
+        protocol: Some(protocol()),
+        scenarios,
+        specs,
+        cells,
+    }
+}
+
+/// The same run as a rehearsal on a dataset that is larger than memory, each cell at the
+/// concurrency of its baseline.
+pub(crate) fn rehearsal() -> ResultSet {
+    ResultSet {
+        class: DatasetClass::LargerThanMemory,
+        source: measured(Some(Rehearsal { factor: 1_000 })),
+        protocol: Some(Protocol { concurrency: Ladder::Published, ..protocol() }),
+        ..small_run()
+    }
+}
+
+fn measured(rehearsal: Option<Rehearsal>) -> ResultSource {
+    ResultSource::Measured {
+        run: "20260102T030405Z-small".to_owned(),
+        date: "2026-01-02".to_owned(),
+        servers: vec!["8.0.40".to_owned(), "10.11.6-MariaDB".to_owned()],
+        tool_version: "0.1.0".to_owned(),
+        rehearsal,
+    }
+}
+
+fn protocol() -> Protocol {
+    Protocol {
+        duration: std::time::Duration::from_millis(1_500),
+        warmup: std::time::Duration::from_secs(60),
+        repeats: 3,
+        concurrency: Ladder::Levels(vec![32, 64]),
+        publish: Publish::Peak,
+        statements: StatementMode::Text,
+        keys: KeyLaw::Uniform,
+        seed: 20_251_210,
+    }
+}
+
+pub(crate) fn spec(cpu: u32, gigabytes: u64) -> Spec {
+    let id = SpecId::new(&format!("{cpu}c{gigabytes}g")).unwrap();
+    Spec { id, cpu, memory: Bytes(gigabytes * Bytes::GB) }
+}
+
+fn published_scenario(id: &str) -> Scenario {
+    let workload = match id {
+        "read-only-range" | "read-only-point" => Workload::OltpReadOnly,
+        "read-write-range" | "read-write-point" => Workload::OltpReadWrite,
+        _ => Workload::OltpWriteOnly,
+    };
+    let mut scenario = scenario(id, workload, None);
+    scenario.options.range_selects = !id.ends_with("point");
+    scenario
+}
+
+fn scenario(id: &str, workload: Workload, title: Option<&str>) -> Scenario {
+    Scenario {
+        id: ScenarioId::new(id).unwrap(),
+        title: title.map(str::to_owned),
+        workload,
+        options: WorkloadOptions::default(),
+    }
+}
+
+pub(crate) fn cell(spec: &Spec, scenario: &Scenario, qps: Option<MilliRate>) -> ResultCell {
+    ResultCell {
+        spec: spec.id.clone(),
+        scenario: scenario.id.clone(),
+        concurrency: Some(64),
+        table_size: 25_000,
+        tables: 250,
+        qps,
+        tps: None,
+        p95_us: None,
+        trials: 1,
+        note: None,
+    }
+}
+
+/// `44613.74` as thousandths, exactly.
+fn milli(text: &str) -> MilliRate {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    MilliRate(format!("{whole}{fraction:0<3}").parse().unwrap())
+}
