@@ -1,1 +1,85 @@
-//! (to be written)
+//! Results on disk: run directories and baselines, both read as one shape.
+//!
+//! Must not know: servers, templates, the terminal. A run directory holds
+//!
+//! | file | holds |
+//! |---|---|
+//! | `manifest.json` | what the run is: plan, host, servers, versions |
+//! | `matrix.toml` | the matrix as run |
+//! | `cells.csv` | a row per trial, failures included |
+//! | `intervals.csv` | a row per second and trial |
+//! | `statements.csv` | a row per trial and statement kind |
+//! | `errors.csv` | a row per trial and error code |
+//! | `latency.hdr` | whole distributions, as a HdrHistogram log |
+//! | `pages/` | what was rendered from it |
+//!
+//! A trial is written to `cells.csv` last and synced. So at any moment a trial that stands
+//! there is whole in all files, and what the other files hold of any other trial is ignored,
+//! and cut off before the next one is written.
+
+use std::path::Path;
+
+use crate::model::{Cell, Measurement, PlannedSpec, ResultSet, StatementKind};
+use crate::stats::Histogram;
+
+pub mod baseline;
+mod clock;
+mod csv_table;
+mod disk;
+mod error;
+mod latency;
+mod layout;
+mod lines;
+mod manifest;
+mod rows;
+mod run_dir;
+mod select;
+#[cfg(test)]
+mod testing;
+mod trial;
+mod wire;
+mod wire_scenario;
+
+pub use error::{Fault, Faults, StoreError, UnknownName};
+pub use latency::StoredHistogram;
+pub use run_dir::{RunDir, runs};
+pub use trial::StoredTrial;
+
+/// A trial as it ended, to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialRecord<'a> {
+    /// Which cell of the plan.
+    pub cell: &'a Cell,
+    /// Its spec as it was measured.
+    pub spec: &'a PlannedSpec,
+    /// From 1.
+    pub repetition: u32,
+    /// Start of the measured window, milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: i64,
+    /// Its numbers.
+    pub measurement: &'a Measurement,
+    /// Response time of events.
+    pub latency: &'a Histogram,
+    /// Service time of each statement kind that was sent.
+    pub statement_latency: &'a [(StatementKind, Histogram)],
+}
+
+/// The results of a name that was typed: a run's directory, its name under `out`, or a
+/// baseline's `set/table`.
+///
+/// # Errors
+/// [`StoreError::Unknown`] lists what there is, the baselines and the latest runs first.
+pub fn resolve(out: &Path, name: &str) -> Result<ResultSet, StoreError> {
+    let not_a_run = match RunDir::open(out, name) {
+        Err(error @ (StoreError::Unknown(_) | StoreError::NotARun { .. })) => error,
+        run => return run?.results(),
+    };
+    match (baseline::read(out, name), not_a_run) {
+        (Err(StoreError::Unknown(unknown)), StoreError::Unknown(_)) => {
+            let known = unknown.known.into_iter().chain(runs(out)).collect();
+            Err(UnknownName { sought: "run or baseline", known, ..unknown }.into())
+        }
+        (Err(StoreError::Unknown(_)), not_a_run) => Err(not_a_run),
+        (baseline, _) => baseline,
+    }
+}

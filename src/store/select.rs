@@ -1,0 +1,206 @@
+//! Trials -> what a page shows: the median of the repetitions, the peak of the ladder, and a
+//! reason where there is no number.
+//!
+//! Must not know: files.
+
+use std::collections::BTreeMap;
+
+use crate::model::{
+    CellId, Dataset, MilliRate, Plan, Publish, ResultCell, ResultSet, ResultSource, RunDescription,
+    ScenarioId, Spec, SpecId, TrialStatus,
+};
+use crate::stats::{median, peak};
+
+use super::{StoredTrial, clock};
+
+/// Everything of a plan, measured or not; specs and scenarios that `--only` left out of the
+/// plan are left out here too.
+pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial]) -> ResultSet {
+    let plan = &run.plan;
+    let planned = |matches: &dyn Fn(&CellId) -> bool| {
+        plan.cells.iter().any(|cell| matches(&cell.id))
+            || plan.excluded.iter().any(|(id, _)| matches(id))
+    };
+    let matrix = &plan.matrix;
+    let specs = matrix.specs.iter().map(|(spec, _)| spec);
+    let specs: Vec<Spec> = specs.filter(|s| planned(&|id| id.spec == s.id)).cloned().collect();
+    let scenarios = matrix.scenarios.iter();
+    let scenarios: Vec<_> =
+        scenarios.filter(|s| planned(&|id| id.scenario == s.id)).cloned().collect();
+    let latest = latest(trials);
+    let pairs =
+        scenarios.iter().flat_map(|scenario| specs.iter().map(move |spec| (scenario, spec)));
+    let cells = pairs.flat_map(|(scenario, spec)| {
+        Pair { plan, spec: &spec.id, scenario: &scenario.id }.cells(&latest)
+    });
+    ResultSet {
+        name: name.to_owned(),
+        title: matrix.title.clone(),
+        template: matrix.template.clone(),
+        class: matrix.class,
+        source: source(name, run),
+        cells: cells.collect(),
+        scenarios,
+        specs,
+    }
+}
+
+fn source(name: &str, run: &RunDescription) -> ResultSource {
+    let mut servers: Vec<String> = Vec::new();
+    for server in &run.servers {
+        if !servers.contains(&server.info.version) {
+            servers.push(server.info.version.clone());
+        }
+    }
+    ResultSource::Measured {
+        run: name.to_owned(),
+        date: clock::date(run.started_unix_ms),
+        servers,
+        rehearsal: run.plan.rehearsal,
+    }
+}
+
+/// Of each cell and repetition the trial that counts: the last one that is done, otherwise the
+/// last one.
+type Latest<'a> = BTreeMap<&'a CellId, BTreeMap<u32, &'a StoredTrial>>;
+
+fn latest(trials: &[StoredTrial]) -> Latest<'_> {
+    let mut latest: Latest<'_> = BTreeMap::new();
+    for trial in trials {
+        let repetitions = latest.entry(&trial.cell).or_default();
+        let kept = repetitions.entry(trial.repetition).or_insert(trial);
+        if trial.status == TrialStatus::Done || kept.status != TrialStatus::Done {
+            *kept = trial;
+        }
+    }
+    latest
+}
+
+/// A spec under a scenario: one row of one of the page's tables.
+struct Pair<'a> {
+    plan: &'a Plan,
+    spec: &'a SpecId,
+    scenario: &'a ScenarioId,
+}
+
+/// One concurrency of a pair, with its trials.
+struct Level<'a> {
+    concurrency: u32,
+    trials: Vec<&'a StoredTrial>,
+    excluded: Option<&'a str>,
+}
+
+impl Pair<'_> {
+    /// The peak, or every level; nothing for a pair that the plan does not have.
+    fn cells(&self, latest: &Latest<'_>) -> Vec<ResultCell> {
+        let levels = self.levels(latest);
+        match self.plan.protocol.publish {
+            Publish::All => levels.iter().map(|level| self.one_level(level)).collect(),
+            Publish::Peak if levels.is_empty() => Vec::new(),
+            Publish::Peak => vec![self.peak(&levels)],
+        }
+    }
+
+    /// In ascending order.
+    fn levels<'a>(&'a self, latest: &Latest<'a>) -> Vec<Level<'a>> {
+        let ours = |id: &CellId| id.spec == *self.spec && id.scenario == *self.scenario;
+        let planned = self.plan.cells.iter().map(|cell| (&cell.id, None));
+        let excluded = self.plan.excluded.iter().map(|(id, by)| (id, Some(by.reason.as_str())));
+        let level = |(id, excluded): (&CellId, Option<&'a str>)| Level {
+            concurrency: id.concurrency,
+            trials: latest.get(id).map(|of| of.values().copied().collect()).unwrap_or_default(),
+            excluded,
+        };
+        let mut levels: Vec<Level<'a>> =
+            planned.chain(excluded).filter(|(id, _)| ours(id)).map(level).collect();
+        levels.sort_by_key(|level| level.concurrency);
+        levels
+    }
+
+    fn one_level(&self, level: &Level<'_>) -> ResultCell {
+        let mut notes = self.repetitions(level).into_iter().collect::<Vec<_>>();
+        if level.qps().is_none() {
+            notes = vec![self.why_not(std::slice::from_ref(level))];
+        }
+        ResultCell { concurrency: Some(level.concurrency), ..self.cell(Some(level), notes) }
+    }
+
+    fn peak(&self, levels: &[Level<'_>]) -> ResultCell {
+        let Some(peak) = peak(levels, Level::qps) else {
+            return self.cell(None, vec![self.why_not(levels)]);
+        };
+        let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
+        let measured = levels.iter().filter(|level| level.qps().is_some()).count();
+        let ladder = (measured < wanted).then(|| format!("peak of {measured} of {wanted} levels"));
+        self.cell(Some(peak), ladder.into_iter().chain(self.repetitions(peak)).collect())
+    }
+
+    fn cell(&self, level: Option<&Level<'_>>, notes: Vec<String>) -> ResultCell {
+        let dataset = self.dataset();
+        let level = level.filter(|level| level.qps().is_some());
+        ResultCell {
+            spec: self.spec.clone(),
+            scenario: self.scenario.clone(),
+            concurrency: level.map(|level| level.concurrency),
+            table_size: dataset.table_size,
+            tables: dataset.tables,
+            qps: level.and_then(Level::qps).map(MilliRate),
+            tps: level.and_then(|l| l.median(|t| t.tps.map(|rate| rate.0))).map(MilliRate),
+            p95_us: level.and_then(|l| l.median(|t| t.p95_us)),
+            trials: level
+                .map_or(0, |level| u32::try_from(level.done().count()).unwrap_or(u32::MAX)),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+        }
+    }
+
+    /// Says so where a number stands on fewer repetitions than the protocol wants.
+    fn repetitions(&self, level: &Level<'_>) -> Option<String> {
+        let (done, wanted) = (level.done().count(), self.plan.protocol.repeats);
+        (done < wanted as usize).then(|| format!("{done} of {wanted} repetitions"))
+    }
+
+    /// Why none of these levels has a number: what rules the cell out first, then what went
+    /// wrong last.
+    fn why_not(&self, levels: &[Level<'_>]) -> String {
+        let planned = self.plan.specs.iter().find(|planned| planned.spec.id == *self.spec);
+        if let Some(skip) = planned.and_then(|planned| planned.skip.as_ref()) {
+            return format!("skipped: {}", skip.reason);
+        }
+        if let Some(reason) = levels.first().and_then(|level| level.excluded)
+            && levels.iter().all(|level| level.excluded.is_some())
+        {
+            return format!("excluded: {reason}");
+        }
+        let trials = levels.iter().flat_map(|level| &level.trials);
+        match trials.max_by_key(|trial| trial.number).map(|trial| &trial.status) {
+            Some(TrialStatus::Failed { reason }) => format!("failed: {reason}"),
+            Some(TrialStatus::Interrupted) => "interrupted".to_owned(),
+            Some(TrialStatus::Done) | None => "not measured yet".to_owned(),
+        }
+    }
+
+    /// As the page prints it: in a rehearsal too, what the matrix says.
+    fn dataset(&self) -> &Dataset {
+        let found = self.plan.matrix.specs.iter().find(|(spec, _)| spec.id == *self.spec);
+        &found.expect("a pair's spec is one of the matrix's").1
+    }
+}
+
+impl Level<'_> {
+    fn done(&self) -> impl Iterator<Item = &StoredTrial> {
+        self.trials.iter().copied().filter(|trial| trial.status == TrialStatus::Done)
+    }
+
+    fn median(&self, figure: impl Fn(&StoredTrial) -> Option<u64>) -> Option<u64> {
+        median(&self.done().filter_map(figure).collect::<Vec<_>>())
+    }
+
+    /// Thousandths per second.
+    fn qps(&self) -> Option<u64> {
+        self.median(|trial| trial.qps.map(|rate| rate.0))
+    }
+}
+
+#[cfg(test)]
+#[path = "select_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! What a page shows of which trials.
+
+use super::*;
+use crate::model::{Exclusion, Rehearsal, Skip};
+use crate::store::testing::description;
+
+/// A trial of the cell with that place in the plan.
+fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u64) -> StoredTrial {
+    let done = status == TrialStatus::Done;
+    StoredTrial {
+        number,
+        cell: description().plan.cells[cell].id.clone(),
+        repetition,
+        started_unix_ms: 0,
+        status,
+        qps: done.then_some(MilliRate(qps)),
+        tps: done.then_some(MilliRate(qps / 16)),
+        p95_us: done.then_some(1_000 + qps),
+    }
+}
+
+fn done(number: u64, cell: usize, repetition: u32, qps: u64) -> StoredTrial {
+    trial(number, cell, repetition, TrialStatus::Done, qps)
+}
+
+fn failed(number: u64, cell: usize, repetition: u32) -> StoredTrial {
+    let reason = format!("trial {number} broke");
+    trial(number, cell, repetition, TrialStatus::Failed { reason }, 0)
+}
+
+/// One cell in a line: `2c4g/write-only 64: 1.5 x2 (note)`.
+fn lines(run: &RunDescription, trials: &[StoredTrial]) -> Vec<String> {
+    let line = |cell: ResultCell| {
+        let number = match (cell.concurrency, cell.qps) {
+            (Some(at), Some(qps)) => format!("{at}: {} x{}", qps.0, cell.trials),
+            (Some(at), None) => format!("{at}: none"),
+            (None, qps) => format!("none{}", if qps.is_some() { "?" } else { "" }),
+        };
+        let note = cell.note.map(|note| format!(" ({note})")).unwrap_or_default();
+        format!("{}/{} {number}{note}", cell.spec, cell.scenario)
+    };
+    result_set("run", run, trials).cells.into_iter().map(line).collect()
+}
+
+#[test]
+fn the_peak_of_the_medians_is_published() {
+    let trials = [
+        done(1, 0, 1, 100),
+        done(2, 1, 1, 300),
+        done(3, 0, 2, 500),
+        done(4, 1, 2, 200),
+        done(5, 4, 1, 9),
+    ];
+    let set = result_set("run", &description(), &trials);
+    let cell = &set.cells[0];
+    assert_eq!((cell.concurrency, cell.qps), (Some(64), Some(MilliRate(300))));
+    assert_eq!((cell.trials, cell.p95_us, cell.note.as_deref()), (2, Some(1_300), None));
+    assert_eq!(cell.tps, Some(MilliRate(18)));
+    assert_eq!((cell.table_size, cell.tables), (25_000, 250));
+    assert_eq!(
+        lines(&description(), &trials)[1..],
+        [
+            "4c8g/read-only-range 64: 9 x1 (peak of 1 of 2 levels; 1 of 2 repetitions)",
+            "2c4g/write-only none (not measured yet)",
+            "4c8g/write-only none (not measured yet)",
+        ]
+    );
+}
+
+#[test]
+fn cells_come_by_scenario_and_spec_in_the_order_of_the_matrix() {
+    let mut run = description();
+    let in_order = lines(&run, &[]);
+    run.plan.cells.reverse();
+    assert_eq!(lines(&run, &[]), in_order);
+    run.plan.matrix.specs.reverse();
+    assert_eq!(lines(&run, &[])[0], "4c8g/read-only-range none (not measured yet)");
+}
+
+#[test]
+fn a_cell_without_a_number_says_why() {
+    let mut run = description();
+    run.plan.specs[1].skip = Some(Skip { reason: "8 GB do not fit".into() });
+    let interrupted = trial(4, 3, 1, TrialStatus::Interrupted, 0);
+    let trials = [failed(1, 0, 1), failed(2, 1, 1), failed(3, 2, 1), interrupted];
+    assert_eq!(
+        lines(&run, &trials),
+        [
+            "2c4g/read-only-range none (failed: trial 2 broke)",
+            "4c8g/read-only-range none (skipped: 8 GB do not fit)",
+            "2c4g/write-only none (interrupted)",
+            "4c8g/write-only none (skipped: 8 GB do not fit)",
+        ]
+    );
+}
+
+#[test]
+fn a_trial_that_was_measured_again_counts_once_and_done_outlasts_failed() {
+    let trials = [failed(1, 0, 1), done(2, 0, 1, 10), failed(3, 0, 2), done(4, 0, 2, 20)];
+    assert_eq!(
+        lines(&description(), &trials)[0],
+        "2c4g/read-only-range 64: 15 x2 (peak of 1 of 2 levels)"
+    );
+    let trials = [done(1, 0, 1, 10), failed(2, 0, 1)];
+    assert!(lines(&description(), &trials)[0].contains("64: 10 x1"));
+}
+
+#[test]
+fn all_levels_are_published_where_the_matrix_says_so() {
+    let mut run = description();
+    run.plan.protocol.publish = Publish::All;
+    run.plan.protocol.repeats = 1;
+    let trials = [done(1, 0, 1, 10), failed(2, 1, 1)];
+    assert_eq!(
+        lines(&run, &trials)[..3],
+        [
+            "2c4g/read-only-range 64: 10 x1",
+            "2c4g/read-only-range 128: none (failed: trial 2 broke)",
+            "4c8g/read-only-range 64: none (not measured yet)",
+        ]
+    );
+}
+
+#[test]
+fn excluded_cells_stay_on_the_page_and_cells_outside_the_plan_do_not() {
+    let mut run = description();
+    let plan = &mut run.plan;
+    let rule = |reason: &str| Exclusion {
+        spec: None,
+        scenario: None,
+        concurrency: None,
+        reason: reason.to_owned(),
+    };
+    let excluded: Vec<_> = plan.cells.drain(4..6).map(|cell| (cell.id, rule("too big"))).collect();
+    plan.excluded = excluded;
+    assert_eq!(lines(&run, &[])[1], "4c8g/read-only-range none (excluded: too big)");
+    run.plan.excluded.clear();
+    run.plan.cells.truncate(2);
+    let set = result_set("run", &run, &[]);
+    assert_eq!(set.specs.len(), 1);
+    assert_eq!(set.scenarios.len(), 1);
+    assert_eq!(lines(&run, &[]), ["2c4g/read-only-range none (not measured yet)"]);
+}
+
+#[test]
+fn a_rehearsal_is_marked_and_shows_the_dataset_of_the_matrix() {
+    let mut run = description();
+    run.plan.rehearsal = Some(Rehearsal { factor: 100 });
+    run.plan.specs[0].dataset.table_size = 250;
+    let set = result_set("run", &run, &[done(1, 0, 1, 10)]);
+    let ResultSource::Measured { rehearsal, date, .. } = &set.source else {
+        panic!("a run is measured");
+    };
+    assert_eq!((*rehearsal, date.as_str()), (Some(Rehearsal { factor: 100 }), "2025-12-10"));
+    assert_eq!(set.cells[0].table_size, 25_000);
+}

@@ -1,0 +1,357 @@
+//! Runs, trials and rows for the tests of this module.
+//!
+//! Must not know: files.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::model::{
+    Bytes, Cell, CellId, Dataset, DatasetClass, ErrorCount, Exclusion, Flavour, Host, Interval,
+    KeyLaw, Ladder, Matrix, Measurement, Plan, PlannedSpec, Protocol, Publish, Rehearsal,
+    RunDescription, Scenario, ScenarioId, ServerInfo, ServerRecord, Skip, Spec, SpecId,
+    StatementKind, StatementMode, StatementStats, TrialStatus, Workload, WorkloadOptions,
+};
+use crate::stats::Histogram;
+
+use super::TrialRecord;
+use super::rows::{CellRow, ErrorRow, IntervalRow, StatementRow, Status};
+
+/// Two specs, two scenarios, two levels, two repeats: eight cells, sixteen trials.
+pub(super) fn description() -> RunDescription {
+    RunDescription {
+        tool_version: "0.1.0".into(),
+        tool_revision: None,
+        started_unix_ms: 1_765_383_515_007,
+        command: vec!["gridbench".into(), "run".into(), "m.toml".into()],
+        matrix_sha256: "00ff".into(),
+        plan: plan(),
+        host: Host {
+            cpus: 2,
+            cpu_model: "A processor".into(),
+            memory: Bytes(8_000_000_000),
+            kernel: "6.1".into(),
+            disk_free: Some(Bytes(5)),
+        },
+        driver: "mysql_async".into(),
+        servers: Vec::new(),
+    }
+}
+
+fn plan() -> Plan {
+    let specs = [spec(2, 4), spec(4, 8)];
+    let scenarios = vec![
+        scenario("read-only-range", Workload::OltpReadOnly),
+        scenario("write-only", Workload::OltpWriteOnly),
+    ];
+    let protocol = Protocol {
+        duration: Duration::from_secs(2),
+        warmup: Duration::from_millis(500),
+        repeats: 2,
+        concurrency: Ladder::Levels(vec![64, 128]),
+        publish: Publish::Peak,
+        statements: StatementMode::Text,
+        keys: KeyLaw::Uniform,
+        seed: 7,
+    };
+    let mut cells = Vec::new();
+    for (s, spec) in specs.iter().enumerate() {
+        for (c, scenario) in scenarios.iter().enumerate() {
+            for concurrency in [64, 128] {
+                let id =
+                    CellId { spec: spec.id.clone(), scenario: scenario.id.clone(), concurrency };
+                cells.push(Cell { id, spec: s, scenario: c });
+            }
+        }
+    }
+    let matrix = Matrix {
+        name: "full-cache".into(),
+        title: "Full-cache test".into(),
+        baseline: Some("tdsql-c-2025-12/full-cache".into()),
+        template: "tdsql-c-en".into(),
+        protocol: protocol.clone(),
+        class: DatasetClass::FullCache,
+        specs: specs.iter().map(|spec| (spec.clone(), dataset(25_000))).collect(),
+        scenarios,
+        exclusions: Vec::new(),
+    };
+    let specs = specs.into_iter().map(planned).collect();
+    Plan { matrix, protocol, rehearsal: None, specs, cells, excluded: Vec::new() }
+}
+
+fn spec(cpu: u32, gigabytes: u64) -> Spec {
+    let id = SpecId::new(&format!("{cpu}c{gigabytes}g")).unwrap();
+    Spec { id, cpu, memory: Bytes(gigabytes * Bytes::GB) }
+}
+
+fn scenario(id: &str, workload: Workload) -> Scenario {
+    let id = ScenarioId::new(id).unwrap();
+    Scenario { id, title: None, workload, options: WorkloadOptions::default() }
+}
+
+fn dataset(table_size: u64) -> Dataset {
+    Dataset { tables: 250, table_size, charset: "utf8mb4".into(), seed: 7 }
+}
+
+fn planned(spec: Spec) -> PlannedSpec {
+    PlannedSpec {
+        cpus: spec.cpu,
+        memory: spec.memory,
+        buffer_pool: spec.buffer_pool(),
+        dataset: dataset(25_000),
+        published_dataset: dataset(25_000),
+        skip: None,
+        spec,
+    }
+}
+
+/// A server of a spec.
+pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
+    ServerRecord {
+        spec: SpecId::new(spec).unwrap(),
+        managed: true,
+        info: ServerInfo {
+            version: version.into(),
+            flavour: Flavour::of_version(version),
+            address: "tcp://127.0.0.1:3307".into(),
+            variables: BTreeMap::from([("log_bin".into(), "0".into())]),
+        },
+        cpus: vec![0, 1],
+        dataset_bytes: Some(1),
+    }
+}
+
+/// What a trial of a sample run yielded, with everything that a record borrows.
+#[derive(Debug, Clone)]
+pub(super) struct SampleTrial {
+    cell: usize,
+    repetition: u32,
+    pub(super) measurement: Measurement,
+    pub(super) latency: Histogram,
+    pub(super) statement_latency: Vec<(StatementKind, Histogram)>,
+}
+
+impl SampleTrial {
+    /// Two seconds at this rate, a tenth of it events.
+    pub(super) fn done(run: &RunDescription, cell: usize, repetition: u32, qps: u64) -> Self {
+        let latency = histogram(&[900, 1_500, 40_000]);
+        let statement = histogram(&[80, 120]);
+        assert!(cell < run.plan.cells.len());
+        let half = |elapsed_us, p95_us| Interval {
+            elapsed_us,
+            length_us: 1_000_000,
+            events: qps / 10,
+            queries: qps,
+            errors: 1,
+            p95_us,
+        };
+        let measurement = Measurement {
+            status: TrialStatus::Done,
+            measured_us: 2_000_000,
+            events: qps / 5,
+            queries: qps * 2,
+            queries_read: qps,
+            queries_write: 0,
+            queries_other: qps,
+            queries_retried: 3,
+            errors: vec![ErrorCount {
+                code: 1213,
+                count: 2,
+                message: "Deadlock found, \"try\"\nagain \\".into(),
+            }],
+            reconnects: 0,
+            events_unfinished: 0,
+            oldest_unfinished_us: None,
+            latency: latency.summary(),
+            statements: vec![StatementStats {
+                kind: StatementKind::PointSelect,
+                count: 2,
+                errors: 0,
+                latency: statement.summary(),
+            }],
+            intervals: vec![half(1_000_000, Some(1_500)), half(2_000_000, None)],
+            client_cpu_us: Some(12_345),
+            load_threads: 1,
+        };
+        let statement_latency = vec![(StatementKind::PointSelect, statement)];
+        Self { cell, repetition, measurement, latency, statement_latency }
+    }
+
+    /// Nothing was measured.
+    pub(super) fn failed(run: &RunDescription, cell: usize, repetition: u32, why: &str) -> Self {
+        let mut trial = Self::done(run, cell, repetition, 0);
+        trial.measurement = Measurement {
+            status: TrialStatus::Failed { reason: why.into() },
+            measured_us: 0,
+            errors: Vec::new(),
+            latency: None,
+            statements: Vec::new(),
+            intervals: Vec::new(),
+            client_cpu_us: None,
+            ..trial.measurement
+        };
+        trial.latency = Histogram::new();
+        trial.statement_latency.clear();
+        trial
+    }
+
+    pub(super) fn record<'a>(&'a self, run: &'a RunDescription) -> TrialRecord<'a> {
+        let cell = &run.plan.cells[self.cell];
+        TrialRecord {
+            cell,
+            spec: run.plan.spec(cell),
+            repetition: self.repetition,
+            started_unix_ms: run.started_unix_ms + 1_000,
+            measurement: &self.measurement,
+            latency: &self.latency,
+            statement_latency: &self.statement_latency,
+        }
+    }
+}
+
+fn histogram(samples_us: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    samples_us.iter().for_each(|us| histogram.record(Duration::from_micros(*us)));
+    histogram
+}
+
+/// Any texts and figures in a plan of this shape.
+pub(super) fn any_description() -> impl Strategy<Value = RunDescription> {
+    let texts = (any::<String>(), any::<String>(), option::of(any::<String>()));
+    let figures = (any::<u64>(), any::<u32>(), option::of(1..99_u64), 0..1_000_000_u64);
+    let kinds = (any::<bool>(), 0..2_usize, 0..2_usize, 0..5_usize);
+    let server = option::of(("[0-9]{1,2}[.][0-9](-MariaDB)?", any::<String>()));
+    let moment = -60_000_000_000_000..200_000_000_000_000_i64;
+    (texts, figures, kinds, server, moment).prop_map(|(texts, figures, kinds, of, moment)| {
+        let mut run = description();
+        run.started_unix_ms = moment;
+        (run.plan.matrix.title, run.host.cpu_model, run.plan.matrix.baseline) = texts.clone();
+        (run.tool_revision, run.command) = (texts.2.clone(), vec![texts.0.clone(), texts.1]);
+        vary_plan(&mut run.plan, texts.0, figures);
+        run.plan.specs[1].skip = texts.2.map(|reason| Skip { reason });
+        let (published, publish, statements, keys) = kinds;
+        let protocol = &mut run.plan.protocol;
+        if published {
+            protocol.concurrency = Ladder::Published;
+        }
+        protocol.publish = Publish::ALL[publish];
+        protocol.statements = StatementMode::ALL[statements];
+        protocol.keys = KeyLaw::ALL[keys];
+        if let Some((version, value)) = of {
+            let mut server = server_with(&version, value);
+            server.dataset_bytes = figures.2;
+            run.servers.push(server);
+        }
+        run
+    })
+}
+
+fn server_with(version: &str, value: String) -> ServerRecord {
+    let mut record = server("4c8g", version);
+    record.info.variables.insert("init_connect".into(), value);
+    record
+}
+
+fn vary_plan(plan: &mut Plan, text: String, figures: (u64, u32, Option<u64>, u64)) {
+    let (big, small, maybe, millis) = figures;
+    plan.matrix.scenarios[0].title = Some(text.clone());
+    plan.matrix.scenarios[1].options.range_size = small;
+    plan.matrix.scenarios[1].options.skip_trx = true;
+    plan.specs[0].dataset.seed = big;
+    plan.specs[0].published_dataset.table_size = big;
+    plan.protocol.duration = Duration::from_millis(millis);
+    plan.protocol.repeats = small;
+    plan.rehearsal = maybe.map(|factor| Rehearsal { factor });
+    let spec = Some(plan.specs[0].spec.id.clone());
+    let rule = Exclusion { spec, scenario: None, concurrency: Some(small), reason: text };
+    plan.matrix.exclusions.push(rule.clone());
+    let id = plan.cells.pop().expect("the sample plan has cells").id;
+    plan.excluded.push((id, rule));
+}
+
+fn any_latency() -> impl Strategy<Value = [Option<u64>; 6]> {
+    prop::array::uniform6(option::of(any::<u64>()))
+}
+
+prop_compose! {
+    /// Any row that the types allow.
+    pub(super) fn any_cell_row()(
+        numbers in prop::array::uniform13(option::of(any::<u64>())),
+        latency in any_latency(),
+        small in prop::array::uniform6(any::<u32>()),
+        big in prop::array::uniform4(any::<u64>()),
+        texts in prop::array::uniform4(any::<String>()),
+        status in 0..3_usize,
+    ) -> CellRow {
+        let [spec, scenario, reason, _] = texts;
+        // Names are ids and times: they have no line breaks, unlike what a server says.
+        let plain = |text: String| text.replace(['\n', '\r'], " ");
+        CellRow {
+            trial: big[0], spec: plain(spec), scenario: plain(scenario), concurrency: small[0],
+            repetition: small[1], cpu: small[2], memory_bytes: big[1],
+            status: [Status::Done, Status::Failed, Status::Interrupted][status],
+            reason, started_utc: "2025-12-10T16:18:35.007Z".into(), tables: small[3],
+            table_size: big[2], published_tables: small[4], published_table_size: big[3],
+            measured_us: numbers[0], events: numbers[1], queries: numbers[2],
+            queries_read: numbers[3], queries_write: numbers[4], queries_other: numbers[5],
+            queries_retried: numbers[6], errors: numbers[7], reconnects: numbers[8],
+            events_unfinished: numbers[9], oldest_unfinished_us: numbers[10],
+            qps_milli: numbers[11], tps_milli: numbers[12], latency_min_us: latency[0],
+            latency_mean_us: latency[1], latency_p50_us: latency[2], latency_p95_us: latency[3],
+            latency_p99_us: latency[4], latency_max_us: latency[5], client_cpu_us: latency[0],
+            load_threads: small[5],
+        }
+    }
+}
+
+prop_compose! {
+    /// Any row that the types allow.
+    pub(super) fn any_interval_row()(
+        big in prop::array::uniform6(any::<u64>()),
+        small in prop::array::uniform2(any::<u32>()),
+        maybe in prop::array::uniform3(option::of(any::<u64>())),
+        spec in "[a-z0-9,\" ]{0,9}",
+    ) -> IntervalRow {
+        IntervalRow {
+            trial: big[0], scenario: spec.clone(), spec, concurrency: small[0],
+            repetition: small[1], elapsed_us: big[1], length_us: big[2], events: big[3],
+            queries: big[4], errors: big[5], qps_milli: maybe[0], tps_milli: maybe[1],
+            latency_p95_us: maybe[2],
+        }
+    }
+}
+
+prop_compose! {
+    /// Any row that the types allow.
+    pub(super) fn any_statement_row()(
+        big in prop::array::uniform3(any::<u64>()),
+        small in prop::array::uniform2(any::<u32>()),
+        latency in any_latency(),
+        spec in "[a-z0-9,\" ]{0,9}",
+    ) -> StatementRow {
+        StatementRow {
+            trial: big[0], scenario: spec.clone(), statement: spec.clone(), spec,
+            concurrency: small[0], repetition: small[1], count: big[1], errors: big[2],
+            latency_min_us: latency[0], latency_mean_us: latency[1], latency_p50_us: latency[2],
+            latency_p95_us: latency[3], latency_p99_us: latency[4], latency_max_us: latency[5],
+        }
+    }
+}
+
+prop_compose! {
+    /// Any row that the types allow; the message is any text at all.
+    pub(super) fn any_error_row()(
+        big in prop::array::uniform2(any::<u64>()),
+        small in prop::array::uniform2(any::<u32>()),
+        code in any::<u16>(),
+        spec in "[a-z0-9]{1,9}",
+        first_message in ".{0,40}|[\\x00-\\x7f]{0,40}",
+    ) -> ErrorRow {
+        ErrorRow {
+            trial: big[0], scenario: spec.clone(), spec, concurrency: small[0],
+            repetition: small[1], code, count: big[1], first_message,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A trial as `cells.csv` holds it, checked.
+//!
+//! Must not know: files, CSV.
+
+use crate::model::{CellId, MilliRate, TrialStatus};
+
+use super::clock;
+use super::rows::{CellRow, Status};
+use super::wire::{Invalid, scenario_id, spec_id};
+
+/// One row of `cells.csv`: what a page or a chart needs of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredTrial {
+    /// Unique in the run, in the order of measurement; the key of the other files.
+    pub number: u64,
+    /// Which cell.
+    pub cell: CellId,
+    /// From 1.
+    pub repetition: u32,
+    /// Start of the measured window, milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: i64,
+    /// How it ended.
+    pub status: TrialStatus,
+    /// Statements per second; always there when the trial is done.
+    pub qps: Option<MilliRate>,
+    /// Events per second.
+    pub tps: Option<MilliRate>,
+    /// 95th percentile of events' response time.
+    pub p95_us: Option<u64>,
+}
+
+impl TryFrom<CellRow> for StoredTrial {
+    type Error = Invalid;
+
+    fn try_from(row: CellRow) -> Result<Self, Invalid> {
+        if row.status == Status::Done && row.qps_milli.is_none() {
+            return Err(Invalid("a trial that is done must have a qps_milli".to_owned()));
+        }
+        let started_unix_ms = clock::parse_rfc3339(&row.started_utc).ok_or_else(|| {
+            Invalid(format!("column started_utc: `{}` is no time", row.started_utc))
+        })?;
+        Ok(Self {
+            number: row.trial,
+            cell: CellId {
+                spec: spec_id(&row.spec)?,
+                scenario: scenario_id(&row.scenario)?,
+                concurrency: row.concurrency,
+            },
+            repetition: row.repetition,
+            started_unix_ms,
+            status: match row.status {
+                Status::Done => TrialStatus::Done,
+                Status::Failed => TrialStatus::Failed { reason: row.reason },
+                Status::Interrupted => TrialStatus::Interrupted,
+            },
+            qps: row.qps_milli.map(MilliRate),
+            tps: row.tps_milli.map(MilliRate),
+            p95_us: row.latency_p95_us,
+        })
+    }
+}
