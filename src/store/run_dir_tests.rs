@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::{Rehearsal, ResultSource};
+use crate::stats::Histogram;
 use crate::store::testing::{SampleTrial, description, server};
 
 const MATRIX: &[u8] = b"format = 1\n";
@@ -149,7 +150,9 @@ fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
     let (path, whole, name) = (run.path().to_owned(), bytes_of(&run), run.name().to_owned());
     drop(run);
     let cells = &whole[4];
-    let next = SampleTrial::done(&about, 7, 2, 9_000);
+    let mut next = SampleTrial::done(&about, 7, 2, 9_000);
+    // A thousand lengths: distributions, the slow part, have a test of their own.
+    (next.latency, next.statement_latency) = (Histogram::new(), Vec::new());
     for length in 0..=cells.len() {
         for (file, bytes) in APPENDED.iter().zip(&whole) {
             std::fs::write(path.join(file), bytes).unwrap();
@@ -168,8 +171,6 @@ fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
         let seconds = run.intervals().unwrap();
         assert_eq!(seconds.iter().filter(|(trial, _)| *trial == number).count(), 2, "{length}");
         assert!(seconds.iter().all(|(_, interval)| interval.length_us == 1_000_000));
-        let done = after.iter().filter(|trial| trial.status == TrialStatus::Done).count();
-        assert_eq!(run.histograms().unwrap().len(), done * 2, "{length}");
     }
 }
 
