@@ -83,3 +83,15 @@ pub fn resolve(out: &Path, name: &str) -> Result<ResultSet, StoreError> {
         (baseline, _) => baseline,
     }
 }
+
+/// The baseline that a run's matrix names; `None` for a run that names none, and for a baseline.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn baseline_of(out: &Path, name: &str) -> Result<Option<String>, StoreError> {
+    match RunDir::open(out, name) {
+        Ok(run) => Ok(run.description().plan.matrix.baseline.clone()),
+        Err(StoreError::Unknown(_)) => resolve(out, name).map(|_| None),
+        Err(error) => Err(error),
+    }
+}

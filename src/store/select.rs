@@ -39,6 +39,7 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
         template: matrix.template.clone(),
         class: matrix.class,
         source: source(name, run),
+        protocol: Some(plan.protocol.clone()),
         cells: cells.collect(),
         scenarios,
         specs,
@@ -56,6 +57,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
         run: name.to_owned(),
         date: clock::date(run.started_unix_ms),
         servers,
+        tool_version: run.tool_version.clone(),
         rehearsal: run.plan.rehearsal,
     }
 }

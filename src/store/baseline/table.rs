@@ -121,6 +121,7 @@ impl Reader<'_> {
                 origin: about.origin.clone(),
                 date: table.date.clone(),
             },
+            protocol: None,
             scenarios,
             specs,
             cells: self.cells,
