@@ -1,5 +1,4 @@
 //! Keeps the revision that a binary was built from, for the manifest of each run.
-#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
 use std::process::Command;
 

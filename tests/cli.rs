@@ -344,8 +344,9 @@ impl SmallDisk {
     fn mount(at: &Path, megabytes: u32) -> Option<Self> {
         fs::create_dir(at).unwrap();
         let size = format!("size={megabytes}m");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(at);
-        if mounted.status().is_ok_and(|status| status.success()) {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(at);
+        if mount.status().is_ok_and(|status| status.success()) {
             return Some(Self(at.to_owned()));
         }
         println!("skipped: mounting a small tmpfs needs root and the right to mount");
@@ -362,7 +363,8 @@ impl Drop for SmallDisk {
 #[test]
 fn a_full_disk_under_the_server_fails_the_cells_and_stops_the_server() {
     let space = Workspace::new();
-    let text = matrix("1s", "concurrency = [2]").replace("table_size = 1000", "table_size = 400000");
+    let text =
+        matrix("1s", "concurrency = [2]").replace("table_size = 1000", "table_size = 400000");
     space.write("m.toml", &text);
     let Some(_disk) = SmallDisk::mount(&space.path("small"), 250) else { return };
     let ended = space.gridbench(&["run", "m.toml", "--data-dir", "small"]).exits(3);

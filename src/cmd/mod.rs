@@ -9,9 +9,9 @@ use crate::ui::Printer;
 
 mod baseline;
 mod diff;
+mod matrix_source;
 mod plan;
 mod render;
-mod matrix_source;
 mod run;
 mod signals;
 

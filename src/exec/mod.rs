@@ -47,7 +47,8 @@ pub fn trial_seed(run_seed: u64, cell: &CellId, repetition: u32) -> u64 {
     const OFFSET_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01B3;
     let name = format!("{cell}/{repetition}");
-    let hash = name.bytes().fold(OFFSET_BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let hash =
+        name.bytes().fold(OFFSET_BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
     run_seed ^ hash
 }
 

@@ -42,11 +42,7 @@ pub fn fill_cache(
 }
 
 /// One reader: takes tables until there are none.
-async fn read(
-    home: Rc<Home>,
-    next: Rc<Cell<u32>>,
-    interrupt: Interrupt,
-) -> Result<(), LoadError> {
+async fn read(home: Rc<Home>, next: Rc<Cell<u32>>, interrupt: Interrupt) -> Result<(), LoadError> {
     let step = "reading the dataset into the cache";
     let connected = Admin::connect(&home.endpoint).await;
     let mut admin = connected.map_err(|error| home.failed(step, error))?;

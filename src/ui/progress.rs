@@ -74,10 +74,8 @@ impl Progress {
         let qps = rate_text(MilliRate::of(interval.queries, interval.length_us));
         let p95 = interval.p95_us.map_or_else(|| "-".to_owned(), figures::latency);
         let second = (interval.elapsed_us + 500_000) / 1_000_000;
-        let text = format!(
-            "{}: {second}s  QPS {qps}  p95 {p95}  errors {}",
-            self.label, interval.errors
-        );
+        let text =
+            format!("{}: {second}s  QPS {qps}  p95 {p95}  errors {}", self.label, interval.errors);
         self.passing(&text);
     }
 

@@ -15,8 +15,8 @@ use crate::driver::adapter::{Admin, AsyncDriver};
 use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 use crate::model::{
-    Bytes, Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo, ServerRecord, Trial,
-    TrialStatus,
+    Bytes, Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo, ServerRecord,
+    Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::ui::{Printer, Progress, figures};
@@ -158,8 +158,7 @@ impl<'a> Session<'a> {
     fn setup(&self, cell: &Cell, planned: &PlannedSpec, repetition: u32) -> TrialSetup {
         let protocol = &self.plan.protocol;
         let scenario = self.plan.scenario(cell);
-        let program =
-            Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
+        let program = Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
         TrialSetup {
             program: Arc::new(program),
             concurrency: cell.id.concurrency,
@@ -172,7 +171,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn keep(&mut self, trial: &Trial, started_unix_ms: i64, output: &TrialOutput) -> Result<(), Failure> {
+    fn keep(
+        &mut self,
+        trial: &Trial,
+        started_unix_ms: i64,
+        output: &TrialOutput,
+    ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
         let record = TrialRecord {
             cell,
@@ -243,9 +247,8 @@ fn load_text(report: &LoadReport) -> String {
 /// The trials of the plan that are not done, in order.
 fn waiting_trials(plan: &Plan, directory: &RunDir) -> Result<Vec<Trial>, Failure> {
     let done = directory.done()?;
-    let is_waiting = |trial: &Trial| {
-        !done.contains(&(plan.cells[trial.cell].id.clone(), trial.repetition))
-    };
+    let is_waiting =
+        |trial: &Trial| !done.contains(&(plan.cells[trial.cell].id.clone(), trial.repetition));
     Ok(plan.trials().into_iter().filter(is_waiting).collect())
 }
 

@@ -48,7 +48,8 @@ impl Sites {
         for warning in targets.warnings() {
             printer.talk(&format!("warning: {warning}"));
         }
-        let unknown = plan.specs.iter().find(|planned| targets.endpoint(&planned.spec.id).is_none());
+        let unknown =
+            plan.specs.iter().find(|planned| targets.endpoint(&planned.spec.id).is_none());
         match unknown {
             None => Ok(Self::Targets(targets)),
             Some(planned) => Err(Failure::input(anyhow!(
