@@ -1,5 +1,5 @@
 //! Pages as readers get them: the published tables cell by cell, golden pages for every
-//! template, and what a faulty template is answered with.
+//! template, what a faulty template is answered with, and the two tables held side by side.
 //!
 //! `UPDATE_PAGES=1 cargo test --test pages` writes the golden pages anew. Must not know: how
 //! results are stored.
@@ -9,8 +9,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridbench::model::{MilliRate, ResultSet};
+use gridbench::model::{MilliRate, ResultSet, Verdict};
 use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
+use gridbench::stats::{compare, geometric_mean_ratio};
 
 #[path = "pages/fixtures.rs"]
 mod fixtures;
@@ -304,4 +305,20 @@ fn a_file_that_is_no_template_is_refused_with_the_reason() {
         let error = render(&small_run(), &Layout::File(path.clone())).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains(&*path.to_string_lossy()), "{error}");
     }
+}
+
+#[test]
+fn the_large_dataset_beats_the_cache_in_the_cells_that_are_known() {
+    let large = published("large-dataset");
+    let mut comparison = compare(&large, &published("full-cache"), 0.0);
+    assert_eq!(comparison.cells.len(), 70);
+    assert!(comparison.cells[0].note.as_ref().unwrap().contains("tables 100 x 800000 against"));
+    let faster = large.scenarios.iter().map(|scenario| {
+        let cells = comparison.cells.iter().filter(|cell| cell.scenario == scenario.id);
+        cells.filter(|cell| cell.verdict == Verdict::Improved).count()
+    });
+    assert_eq!(faster.collect::<Vec<_>>(), [4, 1, 6, 6, 14]);
+    comparison.cells.retain(|cell| cell.scenario.as_str() == "write-only");
+    let mean = geometric_mean_ratio(&comparison).unwrap();
+    assert_eq!(format!("{mean:.2}"), "1.19");
 }

@@ -10,6 +10,7 @@ use crate::ui::Printer;
 mod baseline;
 mod diff;
 mod matrix_source;
+mod pages;
 mod plan;
 mod render;
 mod run;

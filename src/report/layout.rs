@@ -88,6 +88,14 @@ impl Layout {
         Self::BuiltIn { name: name.to_owned(), format }
     }
 
+    /// What its pages are written in; `None` for a file whose name does not say.
+    pub fn format(&self) -> Option<Format> {
+        match self {
+            Self::BuiltIn { format, .. } => Some(*format),
+            Self::File(path) => Format::of_path(path),
+        }
+    }
+
     /// Prints a page model.
     pub(super) fn print(&self, page: &PageModel) -> Result<String, RenderError> {
         match self {

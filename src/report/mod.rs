@@ -1,6 +1,6 @@
 //! Results become pages: a result set becomes a page model, a template prints it.
 //!
-//! The two halves meet in [`PageModel`]: what is on a page is decided in [`build`], how it
+//! The two halves meet in [`PageModel`]: what is on a page is decided in [`page_model`], how it
 //! looks in a template. The same results give the same bytes: nothing here reads a clock, the
 //! environment or the machine. Must not know: drivers, servers, where results are stored.
 

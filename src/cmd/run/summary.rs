@@ -2,8 +2,7 @@
 //!
 //! Must not know: how any of it was measured.
 
-use crate::cmd::render::write_pages;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{Failure, Outcome, pages};
 use crate::model::{Plan, ResultCell, ResultSet};
 use crate::store::RunDir;
 use crate::ui::{Align, Printer, Table, figures};
@@ -15,7 +14,7 @@ pub(super) fn finish(
     printer: Printer,
 ) -> Result<Outcome, Failure> {
     let results = directory.results()?;
-    let written = write_pages(&results, &directory.path().join("pages"))?;
+    let written = pages::write(&results, &directory.path().join("pages"))?;
     printer.data(&grid(&results))?;
     printer.talk("");
     for page in &written {
