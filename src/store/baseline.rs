@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::StoreError;
-use crate::model::{DatasetClass, MilliRate, ResultCell, ResultSet, ResultSource, ScenarioId, SpecId};
+use crate::model::{
+    DatasetClass, MilliRate, ResultCell, ResultSet, ResultSource, ScenarioId, SpecId,
+};
 
 /// Reads a baseline's cells.
 pub fn read(out: &Path, name: &str) -> Result<ResultSet, StoreError> {
