@@ -9,6 +9,7 @@ use crate::ui::Printer;
 
 mod baseline;
 mod diff;
+mod matrix_source;
 mod plan;
 mod render;
 mod run;

@@ -1,0 +1,133 @@
+//! What a plan takes: time, disk, connections, statement handles.
+//!
+//! Must not know: how it is shown. The speeds are assumptions that the output states.
+
+use std::time::Duration;
+
+use crate::model::{Bytes, Host, Plan, PlannedSpec, Scenario, SpecId, StatementMode, Workload};
+
+/// Rows loaded in a second, index on `k` included: what two cores do.
+pub(super) const LOAD_ROWS_PER_SECOND: u64 = 100_000;
+/// Creating a table and its index, whatever its rows.
+pub(super) const LOAD_TABLE: Duration = Duration::from_millis(15);
+/// Beside its windows a trial connects, drains and writes its rows.
+pub(super) const TRIAL_OVERHEAD: Duration = Duration::from_millis(300);
+/// Starting and stopping a managed server.
+pub(super) const SERVER_OVERHEAD: Duration = Duration::from_millis(2_500);
+/// The most that `max_prepared_stmt_count` may be on every server in use (MySQL before 8.0.18).
+pub(super) const MAX_PREPARED_STATEMENTS: u64 = 1_048_576;
+
+/// What the cells that can run here take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Estimate {
+    /// Warm-up and measured windows.
+    pub(super) measuring: Duration,
+    /// Rows to load, each dataset once where gridbench runs the servers.
+    pub(super) rows: u64,
+    /// Tables that they are in.
+    pub(super) tables: u32,
+    /// Loading them, if nothing is there yet.
+    pub(super) loading: Duration,
+    /// Between trials, and around servers.
+    pub(super) overhead: Duration,
+    /// Distinct datasets.
+    pub(super) datasets: usize,
+    /// Planned bytes of them.
+    pub(super) disk: Bytes,
+    /// The largest concurrency.
+    pub(super) connections: u32,
+    /// The spec with the smallest `max_connections` by the published formula, and that limit.
+    pub(super) tightest: Option<(SpecId, u32)>,
+    /// The most statement handles that a trial holds, and the cell that does, in prepared mode.
+    pub(super) handles: Option<(u64, String)>,
+}
+
+impl Estimate {
+    /// `managed_on` is the host on which gridbench runs the servers; `None`: they are elsewhere,
+    /// and each spec loads a dataset of its own.
+    pub(super) fn of(plan: &Plan, managed_on: Option<&Host>) -> Self {
+        let specs = || plan.specs.iter().filter(|spec| spec.skip.is_none());
+        let datasets = match managed_on {
+            Some(_) => plan.datasets(),
+            None => specs().map(|spec| &spec.dataset).collect(),
+        };
+        let rows = datasets.iter().fold(0u64, |sum, dataset| sum.saturating_add(dataset.rows()));
+        let tables = datasets.iter().fold(0u32, |sum, dataset| sum.saturating_add(dataset.tables));
+        let trials = u32::try_from(plan.trials().len()).unwrap_or(u32::MAX);
+        let servers = u32::try_from(managed_on.map_or(0, |_| specs().count())).unwrap_or(u32::MAX);
+        let limit = |spec: &PlannedSpec| (spec.spec.id.clone(), spec.spec.max_connections());
+        Self {
+            measuring: plan.measuring_time(),
+            rows,
+            tables,
+            loading: Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)) + LOAD_TABLE * tables,
+            overhead: TRIAL_OVERHEAD * trials + SERVER_OVERHEAD * servers,
+            datasets: datasets.len(),
+            disk: Bytes(
+                datasets
+                    .iter()
+                    .fold(0u64, |sum, dataset| sum.saturating_add(dataset.planned_bytes().0)),
+            ),
+            connections: plan.runnable_cells().map(|cell| cell.id.concurrency).max().unwrap_or(0),
+            tightest: specs().map(limit).min_by_key(|(_, connections)| *connections),
+            handles: most_handles(plan),
+        }
+    }
+
+    /// All of it.
+    pub(super) fn total(&self) -> Duration {
+        self.measuring + self.loading + self.overhead
+    }
+}
+
+fn most_handles(plan: &Plan) -> Option<(u64, String)> {
+    if plan.protocol.statements != StatementMode::Prepared {
+        return None;
+    }
+    plan.runnable_cells()
+        .map(|cell| {
+            let per_connection =
+                handles_per_connection(plan.scenario(cell), plan.spec(cell).dataset.tables);
+            (u64::from(cell.id.concurrency) * per_connection, cell.id.to_string())
+        })
+        .max_by_key(|(handles, _)| *handles)
+}
+
+/// A handle for each table and statement, and one for COMMIT, as sysbench prepares them.
+fn handles_per_connection(scenario: &Scenario, tables: u32) -> u64 {
+    let o = &scenario.options;
+    let point = [o.point_selects];
+    let ranges = [o.simple_ranges, o.sum_ranges, o.order_ranges, o.distinct_ranges];
+    // DELETE and INSERT are two statements of one count.
+    let writes = [o.index_updates, o.non_index_updates, o.delete_inserts, o.delete_inserts];
+    let used = |counts: &[u32]| counts.iter().filter(|count| **count > 0).count() as u64;
+    let reads = used(&point) + if o.range_selects { used(&ranges) } else { 0 };
+    let (statements, is_transaction) = match scenario.workload {
+        Workload::OltpReadOnly => (reads, !o.skip_trx),
+        Workload::OltpReadWrite => (reads + used(&writes), !o.skip_trx),
+        Workload::OltpWriteOnly => (used(&writes), !o.skip_trx),
+        _ => (1, false),
+    };
+    statements * u64::from(tables) + u64::from(is_transaction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ScenarioId, WorkloadOptions};
+
+    #[test]
+    fn mixed_range_over_250_tables_holds_2251_handles_per_connection() {
+        let scenario = |workload, range_selects| Scenario {
+            id: ScenarioId::new("s").unwrap(),
+            title: None,
+            workload,
+            options: WorkloadOptions { range_selects, ..WorkloadOptions::default() },
+        };
+        let handles = |workload, ranges| handles_per_connection(&scenario(workload, ranges), 250);
+        assert_eq!(handles(Workload::OltpReadWrite, true), 2_251);
+        assert_eq!(handles(Workload::OltpReadOnly, false), 251);
+        assert_eq!(handles(Workload::OltpWriteOnly, true), 1_001);
+        assert_eq!(handles(Workload::OltpPointSelect, true), 250);
+    }
+}

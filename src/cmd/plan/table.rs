@@ -1,0 +1,372 @@
+//! A plan as people read it: a row per spec and per scenario, then what it takes.
+//!
+//! Must not know: how a plan came about. The cells themselves belong to JSON and CSV.
+
+use std::collections::BTreeSet;
+
+use super::estimate::{Estimate, LOAD_ROWS_PER_SECOND, LOAD_TABLE, MAX_PREPARED_STATEMENTS};
+use crate::model::{
+    Bytes, Dataset, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario, WorkloadOptions,
+};
+use crate::ui::figures::{bytes, count, duration};
+use crate::ui::{Align, Table};
+
+/// The width of a label such as `Connections`, for the second line of an entry.
+const INDENT: &str = "             ";
+
+/// The whole text. `managed_on` is the host that would run the servers.
+pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(rehearsal(plan));
+    lines.push(format!("{}: {}", plan.matrix.name, plan.matrix.title));
+    lines.push(header(plan));
+    lines.push(String::new());
+    lines.push(cells(plan));
+    lines.push(String::new());
+    lines.push(specs(plan));
+    lines.push(scenarios(plan));
+    lines.push(protocol(plan));
+    lines.extend(excluded(plan));
+    lines.extend(skipped(plan, managed_on));
+    lines.extend(budgets(plan, estimate, managed_on));
+    lines.join("\n") + "\n"
+}
+
+fn rehearsal(plan: &Plan) -> Option<String> {
+    let factor = count(plan.rehearsal?.factor);
+    Some(format!(
+        "REHEARSAL: memory and rows divided by {factor}, trials cut short; no measurement of these \
+         specs.\n"
+    ))
+}
+
+fn header(plan: &Plan) -> String {
+    let baseline = plan.matrix.baseline.as_deref().unwrap_or("none");
+    format!("class {}, baseline {baseline}, layout {}", plan.class().name(), plan.matrix.template)
+}
+
+fn cells(plan: &Plan) -> String {
+    let runnable = plan.runnable_cells().count();
+    let all = plan.cells.len();
+    let axes = format!(
+        "{}, {}, {}",
+        many(plan.specs.len(), "spec"),
+        many(used_scenarios(plan).len(), "scenario"),
+        levels(plan)
+    );
+    let here = match all - runnable {
+        0 => String::new(),
+        skipped => format!("; {} of them cannot run here", count(skipped as u64)),
+    };
+    format!("{} ({axes}), {}{here}", many(all, "cell"), many(plan.trials().len(), "trial"))
+}
+
+fn levels(plan: &Plan) -> String {
+    match &plan.protocol.concurrency {
+        Ladder::Levels(levels) => match levels.len() {
+            1 => "1 concurrency".to_owned(),
+            number => format!("{number} concurrencies"),
+        },
+        Ladder::Published => "the published concurrency of each".to_owned(),
+    }
+}
+
+fn specs(plan: &Plan) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("spec", Left),
+        ("cpu", Right),
+        ("memory", Right),
+        ("pool", Right),
+        ("tables x rows", Right),
+        ("data", Right),
+        ("/memory", Right),
+        ("/pool", Right),
+        ("cells", Left),
+    ]);
+    for (index, spec) in plan.specs.iter().enumerate() {
+        let cells = plan.cells.iter().filter(|cell| cell.spec == index).count();
+        let data = spec.dataset.planned_bytes();
+        table.row(vec![
+            spec.spec.id.to_string(),
+            count(u64::from(spec.cpus)),
+            bytes(spec.memory),
+            bytes(spec.buffer_pool),
+            shape(&spec.dataset),
+            bytes(data),
+            ratio(data, spec.memory),
+            ratio(data, spec.buffer_pool),
+            cells_or_reason(spec, cells),
+        ]);
+    }
+    table.render()
+}
+
+fn cells_or_reason(spec: &PlannedSpec, cells: usize) -> String {
+    match &spec.skip {
+        None => count(cells as u64),
+        Some(skip) => format!("none: {}", skip.reason),
+    }
+}
+
+fn shape(dataset: &Dataset) -> String {
+    format!("{} x {}", count(u64::from(dataset.tables)), count(dataset.table_size))
+}
+
+fn ratio(data: Bytes, base: Bytes) -> String {
+    match data.0 as f64 / base.0.max(1) as f64 {
+        small if small < 0.005 => "0".to_owned(),
+        ratio => format!("{ratio:.2}"),
+    }
+}
+
+fn scenarios(plan: &Plan) -> String {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("scenario", Left),
+        ("workload", Left),
+        ("options", Left),
+        ("statements", Right),
+        ("cells", Right),
+        ("title", Left),
+    ]);
+    for index in used_scenarios(plan) {
+        let scenario = &plan.matrix.scenarios[index];
+        let cells = plan.runnable_cells().filter(|cell| cell.scenario == index).count();
+        table.row(vec![
+            scenario.id.to_string(),
+            scenario.workload.name().to_owned(),
+            options(scenario),
+            count(u64::from(scenario.queries_per_event())),
+            count(cells as u64),
+            scenario.title.clone().unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}
+
+fn used_scenarios(plan: &Plan) -> BTreeSet<usize> {
+    plan.cells.iter().map(|cell| cell.scenario).collect()
+}
+
+/// Those options that differ from sysbench's defaults, as sysbench spells them.
+fn options(scenario: &Scenario) -> String {
+    let (own, default) = (&scenario.options, WorkloadOptions::default());
+    let on = |flag: bool| if flag { "on" } else { "off" };
+    let mut changed = Vec::new();
+    if own.range_selects != default.range_selects {
+        changed.push(format!("range_selects={}", on(own.range_selects)));
+    }
+    if own.skip_trx != default.skip_trx {
+        changed.push(format!("skip_trx={}", on(own.skip_trx)));
+    }
+    let numbers = [
+        ("point_selects", own.point_selects, default.point_selects),
+        ("simple_ranges", own.simple_ranges, default.simple_ranges),
+        ("sum_ranges", own.sum_ranges, default.sum_ranges),
+        ("order_ranges", own.order_ranges, default.order_ranges),
+        ("distinct_ranges", own.distinct_ranges, default.distinct_ranges),
+        ("range_size", own.range_size, default.range_size),
+        ("index_updates", own.index_updates, default.index_updates),
+        ("non_index_updates", own.non_index_updates, default.non_index_updates),
+        ("delete_inserts", own.delete_inserts, default.delete_inserts),
+    ];
+    for (name, value, default) in numbers {
+        if value != default {
+            changed.push(format!("{name}={value}"));
+        }
+    }
+    if changed.is_empty() { "-".to_owned() } else { changed.join(" ") }
+}
+
+fn protocol(plan: &Plan) -> String {
+    let protocol = &plan.protocol;
+    let concurrency = match &protocol.concurrency {
+        Ladder::Published => "the one that the baseline prints for each cell".to_owned(),
+        Ladder::Levels(levels) => {
+            let levels: Vec<String> = levels.iter().map(u32::to_string).collect();
+            levels.join(", ")
+        }
+    };
+    let publish = match protocol.publish {
+        Publish::Peak => "the peak is published",
+        Publish::All => "every level is published",
+    };
+    format!(
+        "Protocol     {} measured after {} of warm-up, {}\n\
+         {INDENT}{} statements, {} keys, seed {}\n\
+         Concurrency  {concurrency}; {publish}",
+        duration(protocol.duration),
+        duration(protocol.warmup),
+        many(protocol.repeats as usize, "repeat"),
+        protocol.statements.name(),
+        protocol.keys.name(),
+        protocol.seed
+    )
+}
+
+/// A line for each exclusion that took cells.
+fn excluded(plan: &Plan) -> Vec<String> {
+    let mut groups: Vec<(&Exclusion, usize)> = Vec::new();
+    for (_, exclusion) in &plan.excluded {
+        match groups.iter_mut().find(|(known, _)| *known == exclusion) {
+            Some((_, cells)) => *cells += 1,
+            None => groups.push((exclusion, 1)),
+        }
+    }
+    let line = |(exclusion, cells): (&Exclusion, usize)| {
+        let reason = &exclusion.reason;
+        format!("Excluded     {}, {}: {reason}", many(cells, "cell"), what(exclusion))
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn what(exclusion: &Exclusion) -> String {
+    let spec = exclusion.spec.as_ref().map(|spec| format!("spec {spec}"));
+    let scenario = exclusion.scenario.as_ref().map(|scenario| format!("scenario {scenario}"));
+    let concurrency = exclusion.concurrency.map(|level| format!("concurrency {level}"));
+    let parts: Vec<String> = [spec, scenario, concurrency].into_iter().flatten().collect();
+    parts.join(" and ")
+}
+
+fn skipped(plan: &Plan, managed_on: Option<&Host>) -> Option<String> {
+    let specs = plan.specs.iter().filter(|spec| spec.skip.is_some()).count();
+    let host = managed_on.filter(|_| specs > 0)?;
+    Some(format!(
+        "This host    {} and {} of memory: {} of {} cannot run here;\n\
+         {INDENT}--targets names servers elsewhere, --rehearse tries the matrix on this one",
+        many(host.cpus as usize, "CPU"),
+        bytes(host.memory),
+        count(specs as u64),
+        many(plan.specs.len(), "spec")
+    ))
+}
+
+fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<String> {
+    if plan.trials().is_empty() {
+        return vec!["Time         nothing can run here".to_owned()];
+    }
+    let mut lines = vec![time(estimate), disk(estimate, managed_on), connections(estimate)];
+    lines
+        .extend(estimate.handles.as_ref().map(|(handles, cell)| statement_handles(*handles, cell)));
+    lines
+}
+
+fn time(estimate: &Estimate) -> String {
+    format!(
+        "Time         about {}: trials {}, loading {}, around them {}\n\
+         {INDENT}loading, if it is not done yet: {} rows at {} a second, {} at {}",
+        duration(estimate.total()),
+        duration(estimate.measuring),
+        duration(estimate.loading),
+        duration(estimate.overhead),
+        count(estimate.rows),
+        count(LOAD_ROWS_PER_SECOND),
+        many(estimate.tables as usize, "table"),
+        duration(LOAD_TABLE)
+    )
+}
+
+fn disk(estimate: &Estimate, managed_on: Option<&Host>) -> String {
+    let need = format!("{} for {}", bytes(estimate.disk), many(estimate.datasets, "dataset"));
+    match managed_on.map(|host| host.disk_free) {
+        None => format!("Disk         {need}, on the servers"),
+        Some(None) => format!("Disk         {need}; free space is not known"),
+        Some(Some(free)) if free < estimate.disk => {
+            format!("Disk         TOO LITTLE: {need}, {} free", bytes(free))
+        }
+        Some(Some(free)) => format!("Disk         {need}, {} free", bytes(free)),
+    }
+}
+
+fn connections(estimate: &Estimate) -> String {
+    let most = count(u64::from(estimate.connections));
+    match &estimate.tightest {
+        Some((spec, limit)) => {
+            let verdict = if estimate.connections > *limit { "TOO MANY: " } else { "" };
+            let limit = count(u64::from(*limit));
+            format!("Connections  {verdict}{most} at most; max_connections is {limit} on {spec}")
+        }
+        None => format!("Connections  {most} at most"),
+    }
+}
+
+fn statement_handles(handles: u64, cell: &str) -> String {
+    let verdict = if handles > MAX_PREPARED_STATEMENTS { "TOO MANY: " } else { "" };
+    format!(
+        "Handles      {verdict}{} prepared statements in {cell};\n\
+         {INDENT}max_prepared_stmt_count is {} at most on older servers",
+        count(handles),
+        count(MAX_PREPARED_STATEMENTS)
+    )
+}
+
+fn many(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{ExpandOptions, Source, expand, parse};
+
+    fn text(rehearse: bool, overrides: &[&str], host: &Host) -> String {
+        let bytes = include_bytes!("../../../matrices/large-dataset.toml");
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        let matrix = parse(&Source { name: "m", bytes }, &overrides).unwrap();
+        let options =
+            ExpandOptions { rehearse, host: Some(host.clone()), ..ExpandOptions::default() };
+        let plan = expand(matrix, &options).unwrap();
+        render(&plan, &Estimate::of(&plan, Some(host)), Some(host))
+    }
+
+    fn host(cpus: u32, gigabytes: u64) -> Host {
+        Host {
+            cpus,
+            cpu_model: String::new(),
+            memory: Bytes(gigabytes * Bytes::GB),
+            kernel: String::new(),
+            disk_free: Some(Bytes(15 * Bytes::GB)),
+        }
+    }
+
+    #[test]
+    fn a_rehearsal_is_announced_in_the_first_line() {
+        let text = text(true, &[], &host(2, 8));
+        assert!(text.starts_with("REHEARSAL: memory and rows divided by 468"), "{text}");
+        assert!(!text.contains("cannot run here"), "{text}");
+    }
+
+    #[test]
+    fn what_this_host_cannot_hold_is_said_with_the_figures() {
+        let text = text(false, &[], &host(2, 4));
+        assert!(text.contains("none: needs 8 CPUs and 16 GB; this host has 2 and 4 GB"), "{text}");
+        assert!(text.contains("13 of 14 specs cannot run here"), "{text}");
+        assert!(text.contains("455 of them cannot run here"), "{text}");
+        assert!(text.contains("TOO LITTLE: 19.6 GB for 1 dataset, 15 GB free"), "{text}");
+    }
+
+    #[test]
+    fn a_host_that_can_hold_nothing_has_no_time_to_estimate() {
+        assert!(text(false, &[], &host(1, 2)).contains("nothing can run here"));
+    }
+
+    #[test]
+    fn too_many_connections_and_handles_are_flagged() {
+        let overrides = ["protocol.statements=prepared", "protocol.concurrency=[2000]"];
+        let text = text(false, &overrides, &host(2, 4));
+        assert!(
+            text.contains("TOO MANY: 2,000 at most; max_connections is 1,500 on 2c4g"),
+            "{text}"
+        );
+        assert!(text.contains("TOO MANY: 1,802,000 prepared statements"), "{text}");
+    }
+
+    #[test]
+    fn no_line_but_a_reason_is_wider_than_a_terminal() {
+        for line in text(true, &[], &host(2, 8)).lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}
