@@ -255,7 +255,7 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
 fn time(estimate: &Estimate) -> String {
     format!(
         "Time         about {}: trials {}, loading {}, around them {}\n\
-         {INDENT}loading, if it is not done yet: {} rows at {} a second, {} at {}",
+         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {}",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),
