@@ -4,12 +4,20 @@
 //! A file may say in leading comments how it is read: `# set: KEY=VALUE`, `# only: KEY=VALUE`,
 //! `# host: CPUS MEMORY`.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+#[path = "matrices/grid.rs"]
+mod grid;
+#[path = "matrices/outline.rs"]
+mod outline;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 
+use grid::{Edit, Point, edit, grid};
 use gridbench::matrix::{ExpandOptions, Source, expand, parse};
-use gridbench::model::{Bytes, Cell, Host, Ladder, Plan, PlannedSpec, ScenarioId, SpecId};
+use gridbench::model::{Bytes, Cell, Host, Ladder, Plan, ScenarioId, SpecId};
+use outline::outline;
 use proptest::prelude::*;
 
 #[test]
@@ -90,6 +98,50 @@ fn the_published_concurrencies_are_levels_of_the_ladder() {
     }
 }
 
+#[test]
+fn gridbench_plan_prints_specs_scenarios_and_budgets() {
+    let (code, stdout, stderr) = gridbench_plan(&["matrices/large-dataset.toml"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    snapshot("command-table", &stdout);
+    let rehearsed = ["matrices/full-cache.toml", "--rehearse", "--only=spec=2c4g"];
+    snapshot("command-table-rehearsed", &gridbench_plan(&rehearsed).1);
+}
+
+#[test]
+fn gridbench_plan_prints_every_cell_as_csv_and_as_json() {
+    let excluding = "exclude=[{concurrency=32, reason=\"too few, it \\\"says\\\"\"}]";
+    let arguments = ["matrices/quickstart.toml", "--set", "protocol.concurrency=[8, 32]"];
+    let (code, csv, _) =
+        gridbench_plan(&[&arguments[..], &["--set", excluding, "--format=csv"]].concat());
+    assert_eq!(code, 0);
+    snapshot("command-csv", &csv);
+    let (code, json, _) = gridbench_plan(&["matrices/full-cache.toml", "--format=json"]);
+    assert_eq!(code, 0);
+    let plan: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(plan["cells"].as_array().unwrap().len(), 490);
+    assert_eq!(plan["cells"][489]["spec"], "88c710g");
+    assert_eq!(plan["specs"][0]["planned_bytes"], 1_531_250_000);
+    assert_eq!(plan["protocol"]["duration_ms"], 600_000);
+    assert_eq!(plan["rehearsal_factor"], serde_json::Value::Null);
+}
+
+#[test]
+fn gridbench_plan_says_what_is_wrong_with_the_input_and_exits_2() {
+    let wrong = [
+        (vec!["matrices/absent.toml"], "absent.toml"),
+        (vec!["matrices"], "is a directory"),
+        (vec!["tests/matrices/invalid/empty.toml"], "is empty"),
+        (vec!["tests/matrices/invalid/duplicate-spec.toml"], "declared twice"),
+        (vec!["matrices/quickstart.toml", "--set", "protocol.warmup=5"], "without a unit"),
+        (vec!["matrices/quickstart.toml", "--only", "spec=2c2"], "did you mean `2c2g`?"),
+    ];
+    for (arguments, expected) in wrong {
+        let (code, stdout, stderr) = gridbench_plan(&arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+}
+
 /// The budgets of a rehearsal on two cores, by arithmetic: loading at 100,000 rows a second and
 /// 15 ms a table, 2.5 s for each server, 0.3 s for each trial beside its windows.
 #[test]
@@ -150,7 +202,9 @@ fn a_rehearsal_of_one_spec_has_the_scale_of_the_whole() {
 
 proptest! {
     #[test]
-    fn any_bytes_give_a_matrix_or_diagnostics(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_give_a_matrix_or_diagnostics(
+        bytes in proptest::collection::vec(any::<u8>(), 0..400)
+    ) {
         if let Err(faults) = parse(&Source { name: "any", bytes: &bytes }, &[]) {
             prop_assert!(!faults.render(true).is_empty());
         }
@@ -211,140 +265,18 @@ proptest! {
     }
 }
 
-#[derive(Debug, Clone)]
-enum Edit {
-    Replace(u8),
-    Remove,
-    Insert(String),
-    Cut,
-}
-
-fn edit() -> impl Strategy<Value = Edit> {
-    let words = prop::sample::select(vec![
-        "[", "]", "[[spec]]", "=", "\"", "{", "}", "0", "-", "\n", ".", "\u{1b}", "规", "null",
-    ]);
-    prop_oneof![
-        any::<u8>().prop_map(Edit::Replace),
-        Just(Edit::Remove),
-        words.prop_map(|word| Edit::Insert(word.to_owned())),
-        Just(Edit::Cut),
-    ]
-}
-
-/// A random matrix: numbers of specs and scenarios, levels, exclusions, a selection.
-#[derive(Debug, Clone)]
-struct Grid {
-    specs: usize,
-    scenarios: usize,
-    levels: Vec<u32>,
-    excluded: Vec<Part>,
-    only_specs: Vec<usize>,
-    only_levels: Vec<usize>,
-}
-
-type Part = (Option<usize>, Option<usize>, Option<usize>);
-
-#[derive(Debug, Clone, PartialEq)]
-struct Point {
-    spec: usize,
-    scenario: usize,
-    level: u32,
-}
-
-impl Point {
-    fn id(&self) -> String {
-        format!("s{}/w{}/{}", self.spec, self.scenario, self.level)
-    }
-}
-
-fn grid() -> impl Strategy<Value = Grid> {
-    let part = || {
-        (0..4usize, 0..4usize, 0..4usize, 1..8u8).prop_map(|(a, b, c, mask)| {
-            ((mask & 1 > 0).then_some(a), (mask & 2 > 0).then_some(b), (mask & 4 > 0).then_some(c))
-        })
-    };
-    (
-        1..5usize,
-        1..5usize,
-        prop::collection::btree_set(1..2_000u32, 1..5),
-        prop::collection::vec(part(), 0..4),
-        prop::collection::vec(0..4usize, 0..3),
-        prop::collection::vec(0..4usize, 0..3),
-    )
-        .prop_map(|(specs, scenarios, levels, excluded, only_specs, only_levels)| Grid {
-            specs,
-            scenarios,
-            levels: levels.into_iter().collect(),
-            excluded,
-            only_specs,
-            only_levels,
-        })
-}
-
-impl Grid {
-    fn text(&self) -> String {
-        let mut text = format!(
-            "format = 1\nname = \"g\"\ntitle = \"G\"\n[protocol]\nduration = \"1s\"\nwarmup = \"0s\"\n\
-             concurrency = {:?}\n[dataset]\nclass = \"larger-than-memory\"\n[[dataset.rule]]\n\
-             table_size = 5\ntables = 1\n",
-            self.levels
-        );
-        for spec in 0..self.specs {
-            let _ = writeln!(text, "[[spec]]\nid = \"s{spec}\"\ncpu = 1\nmemory = \"1GB\"");
-        }
-        for scenario in 0..self.scenarios {
-            let _ =
-                writeln!(text, "[[scenario]]\nid = \"w{scenario}\"\nworkload = \"oltp_delete\"");
-        }
-        for (spec, scenario, level) in &self.excluded {
-            text.push_str("[[exclude]]\nreason = \"r\"\n");
-            if let Some(spec) = spec {
-                let _ = writeln!(text, "spec = \"s{}\"", spec % self.specs);
-            }
-            if let Some(scenario) = scenario {
-                let _ = writeln!(text, "scenario = \"w{}\"", scenario % self.scenarios);
-            }
-            if let Some(level) = level {
-                let _ = writeln!(text, "concurrency = {}", self.level(*level));
-            }
-        }
-        text
-    }
-
-    fn level(&self, index: usize) -> u32 {
-        self.levels[index % self.levels.len()]
-    }
-
-    fn only(&self) -> Vec<String> {
-        let specs = self.only_specs.iter().map(|spec| format!("spec=s{}", spec % self.specs));
-        let levels =
-            self.only_levels.iter().map(|level| format!("concurrency={}", self.level(*level)));
-        specs.chain(levels).collect()
-    }
-
-    fn product(&self) -> Vec<Point> {
-        let mut points = Vec::new();
-        for spec in 0..self.specs {
-            for scenario in 0..self.scenarios {
-                points.extend(self.levels.iter().map(|&level| Point { spec, scenario, level }));
-            }
-        }
-        points.retain(|point| {
-            let mut specs = self.only_specs.iter().map(|spec| spec % self.specs);
-            let mut levels = self.only_levels.iter().map(|level| self.level(*level));
-            (self.only_specs.is_empty() || specs.any(|spec| spec == point.spec))
-                && (self.only_levels.is_empty() || levels.any(|level| level == point.level))
-        });
-        points
-    }
-
-    fn excludes(&self, point: &Point) -> bool {
-        self.excluded.iter().any(|(spec, scenario, level)| {
-            spec.is_none_or(|spec| spec % self.specs == point.spec)
-                && scenario.is_none_or(|scenario| scenario % self.scenarios == point.scenario)
-                && level.is_none_or(|level| self.level(level) == point.level)
-        })
-    }
+/// Exit code, stdout and stderr of `gridbench plan`, with servers elsewhere: then nothing in the
+/// output depends on this host.
+fn gridbench_plan(arguments: &[&str]) -> (i32, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gridbench"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .arg("plan")
+        .args(arguments)
+        .args(["--targets", "elsewhere.toml"])
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -456,51 +388,4 @@ fn directives(text: &str) -> BTreeMap<String, Vec<String>> {
         }
     }
     directives
-}
-
-/// Everything that a plan decides, compactly.
-fn outline(plan: &Plan) -> String {
-    let matrix = &plan.matrix;
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{} | {} | {:?} | {}",
-        matrix.name, matrix.title, matrix.baseline, matrix.template
-    );
-    let _ = writeln!(text, "{:?}", plan.protocol);
-    let _ = writeln!(text, "{} | rehearsal {:?}", plan.class().name(), plan.rehearsal);
-    for spec in &plan.specs {
-        let _ = writeln!(text, "{}", spec_line(spec));
-    }
-    for scenario in &matrix.scenarios {
-        let _ = writeln!(text, "{} | {:?} | {:?}", scenario.id, scenario.title, scenario.workload);
-        let _ = writeln!(text, "  {:?}", scenario.options);
-    }
-    let _ = writeln!(text, "{} cells, {} trials", plan.cells.len(), plan.trials().len());
-    for cell in plan.cells.iter().take(30) {
-        let _ = writeln!(text, "  {}", cell.id);
-    }
-    for (id, exclusion) in &plan.excluded {
-        let _ = writeln!(text, "  not {id}: {}", exclusion.reason);
-    }
-    text
-}
-
-fn spec_line(spec: &PlannedSpec) -> String {
-    let d = &spec.dataset;
-    let skip = spec.skip.as_ref().map_or("", |skip| skip.reason.as_str());
-    format!(
-        "{} | {} cpus | memory {} pool {} | {} x {} {} seed {} = {} | published {} x {} | {skip}",
-        spec.spec.id,
-        spec.cpus,
-        spec.memory.0,
-        spec.buffer_pool.0,
-        d.tables,
-        d.table_size,
-        d.charset,
-        d.seed,
-        d.planned_bytes().0,
-        spec.published_dataset.tables,
-        spec.published_dataset.table_size,
-    )
 }

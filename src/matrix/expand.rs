@@ -225,11 +225,9 @@ fn skip(spec: &Spec, host: &Host) -> Option<Skip> {
     let (cpu, cpus) = (spec.cpu, host.cpus);
     let reason = match (cpu > cpus, spec.memory > host.memory) {
         (false, false) => return None,
-        (true, false) => format!("needs {cpu} processors, this host has {cpus}"),
-        (false, true) => format!("needs {memory} of memory, this host has {has}"),
-        (true, true) => {
-            format!("needs {cpu} processors and {memory} of memory, this host has {cpus} and {has}")
-        }
+        (true, false) => format!("needs {cpu} CPUs; this host has {cpus}"),
+        (false, true) => format!("needs {memory} of memory; this host has {has}"),
+        (true, true) => format!("needs {cpu} CPUs and {memory}; this host has {cpus} and {has}"),
     };
     Some(Skip { reason })
 }

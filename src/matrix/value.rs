@@ -216,7 +216,7 @@ fn parse_size(text: &str) -> Option<u64> {
     let scale = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let fraction = fraction.parse::<u128>().ok()? * unit;
     let bytes = u128::from(whole.parse::<u64>().ok()?) * unit + fraction / scale;
-    if fraction % scale == 0 { u64::try_from(bytes).ok() } else { None }
+    if fraction.is_multiple_of(scale) { u64::try_from(bytes).ok() } else { None }
 }
 
 const DURATION_HELP: &str = "write 600s, 10m, 1h or 500ms";

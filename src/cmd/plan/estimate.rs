@@ -8,6 +8,8 @@ use crate::model::{Bytes, Host, Plan, PlannedSpec, Scenario, SpecId, StatementMo
 
 /// Rows loaded in a second, index on `k` included: what two cores do.
 pub(super) const LOAD_ROWS_PER_SECOND: u64 = 100_000;
+/// Creating a table and its index, whatever its rows.
+pub(super) const LOAD_TABLE: Duration = Duration::from_millis(15);
 /// Beside its windows a trial connects, drains and writes its rows.
 pub(super) const TRIAL_OVERHEAD: Duration = Duration::from_millis(300);
 /// Starting and stopping a managed server.
@@ -22,6 +24,8 @@ pub(super) struct Estimate {
     pub(super) measuring: Duration,
     /// Rows to load, each dataset once where gridbench runs the servers.
     pub(super) rows: u64,
+    /// Tables that they are in.
+    pub(super) tables: u32,
     /// Loading them, if nothing is there yet.
     pub(super) loading: Duration,
     /// Between trials, and around servers.
@@ -48,13 +52,15 @@ impl Estimate {
             None => specs().map(|spec| &spec.dataset).collect(),
         };
         let rows = datasets.iter().fold(0u64, |sum, dataset| sum.saturating_add(dataset.rows()));
+        let tables = datasets.iter().fold(0u32, |sum, dataset| sum.saturating_add(dataset.tables));
         let trials = u32::try_from(plan.trials().len()).unwrap_or(u32::MAX);
         let servers = u32::try_from(managed_on.map_or(0, |_| specs().count())).unwrap_or(u32::MAX);
         let limit = |spec: &PlannedSpec| (spec.spec.id.clone(), spec.spec.max_connections());
         Self {
             measuring: plan.measuring_time(),
             rows,
-            loading: Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)),
+            tables,
+            loading: Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)) + LOAD_TABLE * tables,
             overhead: TRIAL_OVERHEAD * trials + SERVER_OVERHEAD * servers,
             datasets: datasets.len(),
             disk: Bytes(

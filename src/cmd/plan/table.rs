@@ -4,12 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use super::estimate::{Estimate, LOAD_ROWS_PER_SECOND, MAX_PREPARED_STATEMENTS};
+use super::estimate::{Estimate, LOAD_ROWS_PER_SECOND, LOAD_TABLE, MAX_PREPARED_STATEMENTS};
 use crate::model::{
     Bytes, Dataset, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario, WorkloadOptions,
 };
 use crate::ui::figures::{bytes, count, duration};
 use crate::ui::{Align, Table};
+
+/// The width of a label such as `Connections`, for the second line of an entry.
+const INDENT: &str = "             ";
 
 /// The whole text. `managed_on` is the host that would run the servers.
 pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> String {
@@ -32,8 +35,8 @@ pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>
 fn rehearsal(plan: &Plan) -> Option<String> {
     let factor = count(plan.rehearsal?.factor);
     Some(format!(
-        "REHEARSAL: memory and rows are divided by {factor}, the trials are cut short; its numbers \
-         are no measurement of these specs.\n"
+        "REHEARSAL: memory and rows divided by {factor}, trials cut short; no measurement of these \
+         specs.\n"
     ))
 }
 
@@ -190,7 +193,8 @@ fn protocol(plan: &Plan) -> String {
         Publish::All => "every level is published",
     };
     format!(
-        "Protocol     {} measured after {} of warm-up, {}; {} statements, {} keys, seed {}\n\
+        "Protocol     {} measured after {} of warm-up, {}\n\
+         {INDENT}{} statements, {} keys, seed {}\n\
          Concurrency  {concurrency}; {publish}",
         duration(protocol.duration),
         duration(protocol.warmup),
@@ -229,9 +233,9 @@ fn skipped(plan: &Plan, managed_on: Option<&Host>) -> Option<String> {
     let specs = plan.specs.iter().filter(|spec| spec.skip.is_some()).count();
     let host = managed_on.filter(|_| specs > 0)?;
     Some(format!(
-        "This host    {} and {} of memory: {} of {} cannot run here; name servers elsewhere with \
-         --targets, or try the matrix with --rehearse",
-        many(host.cpus as usize, "processor"),
+        "This host    {} and {} of memory: {} of {} cannot run here;\n\
+         {INDENT}--targets names servers elsewhere, --rehearse tries the matrix on this one",
+        many(host.cpus as usize, "CPU"),
         bytes(host.memory),
         count(specs as u64),
         many(plan.specs.len(), "spec")
@@ -250,14 +254,16 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
 
 fn time(estimate: &Estimate) -> String {
     format!(
-        "Time         about {}: {} of trials, {} of loading ({} rows at {} a second, if they are \
-         not there yet), {} around them",
+        "Time         about {}: trials {}, loading {}, around them {}\n\
+         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {}",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),
+        duration(estimate.overhead),
         count(estimate.rows),
         count(LOAD_ROWS_PER_SECOND),
-        duration(estimate.overhead)
+        many(estimate.tables as usize, "table"),
+        duration(LOAD_TABLE)
     )
 }
 
@@ -288,8 +294,8 @@ fn connections(estimate: &Estimate) -> String {
 fn statement_handles(handles: u64, cell: &str) -> String {
     let verdict = if handles > MAX_PREPARED_STATEMENTS { "TOO MANY: " } else { "" };
     format!(
-        "Handles      {verdict}{} prepared statements in {cell}; max_prepared_stmt_count may be {} \
-         at most on older servers",
+        "Handles      {verdict}{} prepared statements in {cell};\n\
+         {INDENT}max_prepared_stmt_count is {} at most on older servers",
         count(handles),
         count(MAX_PREPARED_STATEMENTS)
     )
@@ -298,4 +304,69 @@ fn statement_handles(handles: u64, cell: &str) -> String {
 fn many(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{ExpandOptions, Source, expand, parse};
+
+    fn text(rehearse: bool, overrides: &[&str], host: &Host) -> String {
+        let bytes = include_bytes!("../../../matrices/large-dataset.toml");
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        let matrix = parse(&Source { name: "m", bytes }, &overrides).unwrap();
+        let options =
+            ExpandOptions { rehearse, host: Some(host.clone()), ..ExpandOptions::default() };
+        let plan = expand(matrix, &options).unwrap();
+        render(&plan, &Estimate::of(&plan, Some(host)), Some(host))
+    }
+
+    fn host(cpus: u32, gigabytes: u64) -> Host {
+        Host {
+            cpus,
+            cpu_model: String::new(),
+            memory: Bytes(gigabytes * Bytes::GB),
+            kernel: String::new(),
+            disk_free: Some(Bytes(15 * Bytes::GB)),
+        }
+    }
+
+    #[test]
+    fn a_rehearsal_is_announced_in_the_first_line() {
+        let text = text(true, &[], &host(2, 8));
+        assert!(text.starts_with("REHEARSAL: memory and rows divided by 468"), "{text}");
+        assert!(!text.contains("cannot run here"), "{text}");
+    }
+
+    #[test]
+    fn what_this_host_cannot_hold_is_said_with_the_figures() {
+        let text = text(false, &[], &host(2, 4));
+        assert!(text.contains("none: needs 8 CPUs and 16 GB; this host has 2 and 4 GB"), "{text}");
+        assert!(text.contains("13 of 14 specs cannot run here"), "{text}");
+        assert!(text.contains("455 of them cannot run here"), "{text}");
+        assert!(text.contains("TOO LITTLE: 19.6 GB for 1 dataset, 15 GB free"), "{text}");
+    }
+
+    #[test]
+    fn a_host_that_can_hold_nothing_has_no_time_to_estimate() {
+        assert!(text(false, &[], &host(1, 2)).contains("nothing can run here"));
+    }
+
+    #[test]
+    fn too_many_connections_and_handles_are_flagged() {
+        let overrides = ["protocol.statements=prepared", "protocol.concurrency=[2000]"];
+        let text = text(false, &overrides, &host(2, 4));
+        assert!(
+            text.contains("TOO MANY: 2,000 at most; max_connections is 1,500 on 2c4g"),
+            "{text}"
+        );
+        assert!(text.contains("TOO MANY: 1,802,000 prepared statements"), "{text}");
+    }
+
+    #[test]
+    fn no_line_but_a_reason_is_wider_than_a_terminal() {
+        for line in text(true, &[], &host(2, 8)).lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
 }
