@@ -30,17 +30,11 @@ pub(super) fn sync_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(StoreError::io("sync", path))
 }
 
-/// Adds to the end of an existing file and syncs. On failure the file is cut back to what it
-/// was, as far as the system lets us.
+/// Adds to the end of an existing file and syncs. After a failure a part may stand there.
 pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).open(path)?;
-    let before = file.metadata()?.len();
-    let written = file.write_all(bytes).and_then(|()| file.sync_data());
-    if written.is_err() {
-        // What cannot be cut now is cut when the run is opened again.
-        let _ = file.set_len(before).and_then(|()| file.sync_data());
-    }
-    written
+    file.write_all(bytes)?;
+    file.sync_data()
 }
 
 /// Cuts a file to its first `length` bytes.

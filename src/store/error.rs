@@ -77,7 +77,7 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the input is at fault (a name, a file's content) rather than the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Self::Io { .. } | Self::Append { .. })
+        !matches!(self, Self::Io { .. } | Self::Append { .. } | Self::Locked { .. })
     }
 
     pub(super) fn io(

@@ -135,8 +135,28 @@ fn since_epoch(unix_ms: i64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::store::testing;
+
+    proptest! {
+        #[test]
+        fn no_line_makes_the_reader_panic(rest in ".{0,60}|[0-9a-zA-Z+/=,.:]{0,60}") {
+            let line = format!("Tag=1/{rest}\n");
+            let _ = parse(Path::new(FILE), line.as_bytes(), &BTreeSet::from([1]));
+        }
+
+        #[test]
+        fn no_changed_byte_makes_the_reader_panic(at in 0..600_usize, byte in any::<u8>()) {
+            let run = testing::description();
+            let trial = testing::SampleTrial::done(&run, 0, 1, 44_000);
+            let mut bytes = render(1, &trial.record(&run));
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            let _ = parse(Path::new(FILE), &bytes, &BTreeSet::from([1]));
+        }
+    }
 
     #[test]
     fn distributions_are_read_back_sample_by_sample() {

@@ -84,6 +84,39 @@ pub fn resolve(out: &Path, name: &str) -> Result<ResultSet, StoreError> {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_resolved_by_name_and_path_and_a_baseline_by_set_and_table() {
+        let out = tempfile::tempdir().unwrap();
+        let run = RunDir::create(out.path(), &testing::description(), b"").unwrap();
+        let by_name = resolve(out.path(), run.name()).unwrap();
+        assert_eq!(by_name, run.results().unwrap());
+        assert_eq!(by_name.cells.len(), 4);
+        assert_eq!(resolve(Path::new("x"), run.path().to_str().unwrap()).unwrap(), by_name);
+        assert_eq!(resolve(out.path(), "tdsql-c-2025-12/full-cache").unwrap().cells.len(), 70);
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_baselines_and_runs() {
+        let out = tempfile::tempdir().unwrap();
+        RunDir::create(out.path(), &testing::description(), b"").unwrap();
+        let error = resolve(out.path(), "2025-12-10T161835Z-full").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no run or baseline named `2025-12-10T161835Z-full`; did you mean \
+             `2025-12-10T161835Z-full-cache`?\nthere is:\n  tdsql-c-2025-12/full-cache\n  \
+             tdsql-c-2025-12/large-dataset\n  2025-12-10T161835Z-full-cache"
+        );
+        let nothing = out.path().join("nothing");
+        std::fs::create_dir(&nothing).unwrap();
+        let error = resolve(out.path(), nothing.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.ends_with("nothing is not a run: it has no manifest.json"), "{error}");
+    }
+}
+
 /// The baseline that a run's matrix names; `None` for a run that names none, and for a baseline.
 ///
 /// # Errors

@@ -147,9 +147,9 @@ impl RunDir {
     /// and what stood before it stands.
     pub fn append(&mut self, record: &TrialRecord<'_>) -> Result<(), StoreError> {
         self.lock()?;
-        let Some(writer) = &mut self.writer else {
-            unreachable!("lock() succeeds only with a writer");
-        };
+        let planned = self.description.plan.cells.iter().any(|cell| cell.id == record.cell.id);
+        assert!(planned, "{} is a cell of the plan in this run's manifest", record.cell.id);
+        let writer = self.writer.as_mut().expect("lock() succeeded, so there is a writer");
         let blocks = blocks(writer.next, record);
         let lengths = lengths(&self.path)?;
         for (file, block) in APPENDED.iter().zip(&blocks) {

@@ -21,13 +21,18 @@ fn run_of_three(out: &Path) -> RunDir {
     run
 }
 
+/// In memory where the system has such a place: thousands of syncs cost nothing there.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 fn bytes_of(run: &RunDir) -> Vec<Vec<u8>> {
     APPENDED.iter().map(|file| std::fs::read(run.path().join(file)).unwrap()).collect()
 }
 
 #[test]
 fn a_run_is_created_once_and_named_by_time_and_matrix() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let first = new_run(out.path());
     assert_eq!(first.name(), "2025-12-10T161835Z-full-cache");
     assert_eq!(new_run(out.path()).name(), "2025-12-10T161835Z-full-cache-2");
@@ -44,7 +49,7 @@ fn a_run_is_created_once_and_named_by_time_and_matrix() {
 
 #[test]
 fn what_was_appended_is_read_back() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let name = run_of_three(out.path()).name().to_owned();
     let run = RunDir::open(out.path(), &name).unwrap();
     assert_eq!(run.description(), &description());
@@ -66,7 +71,7 @@ fn what_was_appended_is_read_back() {
 
 #[test]
 fn a_failed_trial_has_empty_figures_and_never_zeros() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let run = run_of_three(out.path());
     let cells = std::fs::read_to_string(run.path().join("cells.csv")).unwrap();
     let failed = cells.lines().nth(2).unwrap();
@@ -76,7 +81,7 @@ fn a_failed_trial_has_empty_figures_and_never_zeros() {
 
 #[test]
 fn a_run_is_found_by_path_and_by_name_and_unknown_ones_are_answered_with_a_list() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let run = new_run(out.path());
     let path = run.path().to_str().unwrap();
     assert_eq!(RunDir::open(Path::new("elsewhere"), path).unwrap().name(), run.name());
@@ -90,7 +95,7 @@ fn a_run_is_found_by_path_and_by_name_and_unknown_ones_are_answered_with_a_list(
 
 #[test]
 fn the_latest_run_of_a_matrix_is_found_and_others_are_left_alone() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     assert!(RunDir::latest(out.path(), "full-cache").unwrap().is_none());
     let mut later = description();
     later.started_unix_ms += 5_000;
@@ -113,7 +118,7 @@ fn the_latest_run_of_a_matrix_is_found_and_others_are_left_alone() {
 
 #[test]
 fn a_server_is_kept_once_for_each_spec() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let mut run = new_run(out.path());
     run.set_server(server("2c4g", "8.0.36")).unwrap();
     run.set_server(server("4c8g", "8.0.36")).unwrap();
@@ -128,7 +133,7 @@ fn a_server_is_kept_once_for_each_spec() {
 
 #[test]
 fn only_one_process_appends_and_all_may_read() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let first = run_of_three(out.path());
     let mut second = RunDir::open(out.path(), first.name()).unwrap();
     assert_eq!(second.trials().unwrap().len(), 3);
@@ -144,7 +149,7 @@ fn only_one_process_appends_and_all_may_read() {
 
 #[test]
 fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let run = run_of_three(out.path());
     let (all, about) = (run.trials().unwrap(), description());
     let (path, whole, name) = (run.path().to_owned(), bytes_of(&run), run.name().to_owned());
@@ -153,7 +158,8 @@ fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
     let mut next = SampleTrial::done(&about, 7, 2, 9_000);
     // A thousand lengths: distributions, the slow part, have a test of their own.
     (next.latency, next.statement_latency) = (Histogram::new(), Vec::new());
-    for length in 0..=cells.len() {
+    let header = header("cells.csv", &about).len();
+    for length in (0..header).step_by(16).chain(header..=cells.len()) {
         for (file, bytes) in APPENDED.iter().zip(&whole) {
             std::fs::write(path.join(file), bytes).unwrap();
         }
@@ -176,7 +182,7 @@ fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
 
 #[test]
 fn killed_while_a_trial_was_being_written_the_run_goes_on_as_if_it_had_not_begun() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let mut run = run_of_three(out.path());
     let about = description();
     let (before, count) = (bytes_of(&run), run.intervals().unwrap().len());
@@ -206,7 +212,7 @@ fn killed_while_a_trial_was_being_written_the_run_goes_on_as_if_it_had_not_begun
 
 #[test]
 fn a_corrupt_row_in_the_middle_is_named_and_nothing_is_cut() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let run = run_of_three(out.path());
     let path = run.path().join("cells.csv");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -227,7 +233,7 @@ fn a_corrupt_row_in_the_middle_is_named_and_nothing_is_cut() {
 
 #[test]
 fn a_device_that_is_full_loses_the_trial_and_nothing_before_it() {
-    let out = tempfile::tempdir().unwrap();
+    let out = folder();
     let mut run = run_of_three(out.path());
     let about = description();
     let before = bytes_of(&run);

@@ -209,5 +209,4 @@ impl Set {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
