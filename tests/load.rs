@@ -243,12 +243,18 @@ fn an_account_without_privileges_is_told_which_it_needs() {
 }
 
 #[test]
-fn a_server_without_room_is_a_full_disk_with_a_remedy() {
+fn a_server_without_room_is_a_full_disk_whichever_way_rows_travel() {
     let tablespace = "--innodb-data-file-path=ibdata1:12M:autoextend:max:20M";
-    let server = Server::start(&["--innodb-file-per-table=0", tablespace]);
-    let error = load(&server.endpoint(), &dataset(1, 200_000), 1).expect_err("no room");
-    assert!(matches!(error, LoadError::DiskFull { .. }), "{error}");
-    assert!(error.to_string().contains("ran out of disk space"), "{error}");
+    for files in ["--local-infile=0", "--local-infile=1"] {
+        let server = Server::start(&["--innodb-file-per-table=0", tablespace, files]);
+        let endpoint = server.endpoint();
+        let small = dataset(2, 3_000);
+        load(&endpoint, &small, 2).expect("there is room");
+        assert_stored(&endpoint, &small);
+        let error = load(&endpoint, &dataset(1, 100_000), 1).expect_err("no room");
+        assert!(matches!(error, LoadError::DiskFull { .. }), "{error}");
+        assert!(error.to_string().contains("ran out of disk space"), "{error}");
+    }
 }
 
 #[test]
