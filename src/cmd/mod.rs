@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::cli::{Cli, Command};
+use crate::store::StoreError;
 use crate::ui::Printer;
 
 mod baseline;
@@ -49,7 +50,9 @@ impl Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self { exit_code: 1, error: error.into() }
+        let error = error.into();
+        let is_input = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_input);
+        Self { exit_code: if is_input { 2 } else { 1 }, error }
     }
 }
 

@@ -4,6 +4,7 @@
 //! `workload::schema::database`; the state table in it says what is complete. A table that is
 //! not is made anew, so that no row is ever there twice.
 
+mod batch;
 mod cache;
 mod crew;
 mod error;
@@ -133,6 +134,7 @@ pub fn ensure(
 
 async fn finish(mut admin: Admin, home: &Home) -> Result<Option<u64>, LoadError> {
     let bytes = verify::dataset_bytes(&mut admin, home).await?;
+    home.unlock(&mut admin).await;
     admin.close().await;
     Ok(bytes)
 }

@@ -19,6 +19,9 @@ const FINGERPRINT: &str = "fingerprint";
 const LOADING: &str = "loading";
 const COMPLETE: &str = "complete";
 
+/// A connection that has just ended keeps its lock until the server has noticed.
+const LOCK_WAIT_SECS: u32 = 3;
+
 /// A dataset and the place where it lives.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
@@ -65,12 +68,17 @@ impl Home {
     /// An advisory lock, held until the connection ends; however long that is.
     async fn lock(&self, admin: &mut Admin) -> Result<(), LoadError> {
         self.run(admin, "SET SESSION wait_timeout = 2147483", "setting wait_timeout").await?;
-        let sql = format!("SELECT GET_LOCK('gridbench:{}', 0)", self.database);
+        let sql = format!("SELECT GET_LOCK('gridbench:{}', {LOCK_WAIT_SECS})", self.database);
         let got = admin.scalar(&sql).await.map_err(|e| self.failed("taking its lock", e))?;
         if got.as_deref() == Some("1") {
             return Ok(());
         }
         Err(LoadError::Busy { database: self.database.clone(), address: admin.address() })
+    }
+
+    /// Gives the lock back; where that fails, the end of the connection does it.
+    pub(super) async fn unlock(&self, admin: &mut Admin) {
+        let _ = admin.scalar(&format!("SELECT RELEASE_LOCK('gridbench:{}')", self.database)).await;
     }
 
     /// Creates the schema, or gives an empty one the dataset's character set.

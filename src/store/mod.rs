@@ -84,6 +84,18 @@ pub fn resolve(out: &Path, name: &str) -> Result<ResultSet, StoreError> {
     }
 }
 
+/// The baseline that a run's matrix names; `None` for a run that names none, and for a baseline.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn baseline_of(out: &Path, name: &str) -> Result<Option<String>, StoreError> {
+    match RunDir::open(out, name) {
+        Ok(run) => Ok(run.description().plan.matrix.baseline.clone()),
+        Err(StoreError::Unknown(_)) => resolve(out, name).map(|_| None),
+        Err(error) => Err(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,17 +126,5 @@ mod tests {
         std::fs::create_dir(&nothing).unwrap();
         let error = resolve(out.path(), nothing.to_str().unwrap()).unwrap_err().to_string();
         assert!(error.ends_with("nothing is not a run: it has no manifest.json"), "{error}");
-    }
-}
-
-/// The baseline that a run's matrix names; `None` for a run that names none, and for a baseline.
-///
-/// # Errors
-/// As [`resolve`].
-pub fn baseline_of(out: &Path, name: &str) -> Result<Option<String>, StoreError> {
-    match RunDir::open(out, name) {
-        Ok(run) => Ok(run.description().plan.matrix.baseline.clone()),
-        Err(StoreError::Unknown(_)) => resolve(out, name).map(|_| None),
-        Err(error) => Err(error),
     }
 }

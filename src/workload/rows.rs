@@ -51,16 +51,28 @@ impl Rows {
 
     /// Appends `(id,k,'c','pad')`, the row as an INSERT lists it.
     pub fn write_values(&self, id: u64, text: &mut String) {
+        self.write(id, ["(", ",", ",'", "','", "')"], text);
+    }
+
+    /// Appends the row as a line of four fields with tabs between, as LOAD DATA reads it.
+    pub fn write_line(&self, id: u64, text: &mut String) {
+        self.write(id, ["", "\t", "\t", "\t", "\n"], text);
+    }
+
+    /// Appends the fields with these texts before, between and after them.
+    #[inline]
+    fn write(&self, id: u64, between: [&str; 5], text: &mut String) {
         let row = self.row(id);
-        text.push('(');
+        let [before_id, before_k, before_c, before_pad, after] = between;
+        text.push_str(before_id);
         push_integer(text, id);
-        text.push(',');
+        text.push_str(before_k);
         push_integer(text, row.k);
-        text.push_str(",'");
+        text.push_str(before_c);
         push_ascii(text, &row.c);
-        text.push_str("','");
+        text.push_str(before_pad);
         push_ascii(text, &row.pad);
-        text.push_str("')");
+        text.push_str(after);
     }
 }
 
@@ -83,6 +95,16 @@ mod tests {
         // Changing this means changing `schema::ROW_FORMAT`.
         let rows = [(1, 1), (1, 2), (2, 1)].map(|(t, id)| values(&dataset(25_000, 1), t, id));
         insta::assert_snapshot!(rows.join("\n"));
+    }
+
+    #[test]
+    fn a_line_holds_the_same_fields_as_a_list_of_values() {
+        let rows = Rows::new(&dataset(25_000, 1), 1);
+        let mut line = String::new();
+        rows.write_line(4, &mut line);
+        let fields: Vec<&str> = line.trim_end_matches('\n').split('\t').collect();
+        let [id, k, c, pad] = fields[..] else { panic!("{line}") };
+        assert_eq!(values(&dataset(25_000, 1), 1, 4), format!("({id},{k},'{c}','{pad}')"));
     }
 
     #[test]

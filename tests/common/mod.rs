@@ -6,6 +6,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use gridbench::model::{Address, Endpoint, Secret};
@@ -15,37 +16,51 @@ const REMEDY: &str = "these tests need a server: install mariadb-server (apt-get
                       mariadb-server), or put mariadbd and mariadb-install-db into PATH";
 
 /// A running server; dropped, it is gone.
-pub struct Server {
+pub(crate) struct Server {
     process: Child,
     folder: TempDir,
     port: u16,
 }
 
 impl Server {
-    /// Starts a server on an empty datadir; fails the test with the remedy if there is none.
-    pub fn start() -> Self {
+    /// The server that tests running side by side share; it ends with the last of them.
+    pub(crate) fn shared() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::start(&[]));
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    /// Starts a server on an empty datadir, with further options; fails the test with the
+    /// remedy if there is none.
+    pub(crate) fn start(options: &[&str]) -> Self {
         let folder = TempDir::with_prefix("gridbench-test-").expect("a temporary folder");
         let install = run(find("mariadb-install-db"), |command| {
             command
                 .arg("--no-defaults")
                 .arg(format!("--datadir={}", folder.path().join("data").display()))
                 .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+                .args(options)
+                .env("TMPDIR", folder.path())
         });
         assert!(install.status.success(), "{}", String::from_utf8_lossy(&install.stderr));
         let port = free_port();
-        let process = spawn(folder.path(), port);
+        let process = spawn(folder.path(), port, options);
         let mut server = Self { process, folder, port };
         server.wait_until_it_listens();
         server
     }
 
     /// root over TCP, no schema.
-    pub fn endpoint(&self) -> Endpoint {
+    pub(crate) fn endpoint(&self) -> Endpoint {
         self.at(Address::Tcp { host: "127.0.0.1".into(), port: self.port })
     }
 
     /// root over the Unix socket, no schema.
-    pub fn socket_endpoint(&self) -> Endpoint {
+    pub(crate) fn socket_endpoint(&self) -> Endpoint {
         self.at(Address::Unix(self.folder.path().join("server.sock")))
     }
 
@@ -73,7 +88,7 @@ impl Drop for Server {
     }
 }
 
-fn spawn(folder: &Path, port: u16) -> Child {
+fn spawn(folder: &Path, port: u16, options: &[&str]) -> Child {
     let log = File::create(folder.join("server.log")).expect("a log file");
     let mut command = Command::new(find("mariadbd"));
     command.arg("--no-defaults");
@@ -90,6 +105,9 @@ fn spawn(folder: &Path, port: u16) -> Child {
     ] {
         command.arg(format!("--{option}={value}"));
     }
+    // A server that starts deletes what looks like temporary tables in its folder for them,
+    // those of its neighbours too: each has one of its own.
+    command.args(options).env("TMPDIR", folder);
     if nix::unistd::geteuid().is_root() {
         command.arg("--user=root");
     }

@@ -52,13 +52,15 @@ fn run_directory(arguments: &RunArgs, loaded: &LoadedPlan) -> Result<RunDir, Fai
         return Ok(RunDir::create(out, &description, &loaded.bytes)?);
     };
     let matrix_name = &loaded.plan.matrix.name;
-    let directory = match resumed.as_str() {
-        "latest" => RunDir::latest(out, matrix_name).map_err(Failure::input)?.ok_or_else(|| {
+    let is_alike = |run: &RunDescription| run.plan.rehearsal.is_some() == arguments.matrix.rehearse;
+    let mut directory = match resumed.as_str() {
+        "latest" => RunDir::latest_that(out, matrix_name, is_alike)?.ok_or_else(|| {
             let out = out.display();
             Failure::input(anyhow!("no run of `{matrix_name}` under {out} to resume"))
         })?,
-        name => RunDir::open(out, name).map_err(Failure::input)?,
+        name => RunDir::open(out, name)?,
     };
+    directory.lock()?;
     if directory.description().plan != loaded.plan {
         return Err(Failure::input(anyhow!(
             "{} was planned otherwise (matrix, --set, --only, --rehearse or host differ), so its \

@@ -4,8 +4,9 @@
 
 use std::fmt;
 
+use futures_util::stream;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Row, Value};
+use mysql_async::{Conn, InfileData, Row, Value};
 
 use super::connect::{Address, Connector};
 use crate::driver::DriverError;
@@ -29,6 +30,17 @@ impl Admin {
         let result = self.conn.query_drop(sql).await;
         result.map_err(|error| self.address.error(error))?;
         Ok(self.conn.affected_rows())
+    }
+
+    /// Runs a `LOAD DATA LOCAL INFILE` whose file is these pieces, whatever its name; returns
+    /// the rows that the server took. Pieces are asked for as they are sent.
+    pub async fn load_data<I>(&mut self, sql: &str, pieces: I) -> Result<u64, DriverError>
+    where
+        I: Iterator<Item = String> + Send + Sync + 'static,
+    {
+        let pieces = stream::iter(pieces.map(|piece| Ok(piece.into())));
+        self.conn.set_infile_handler(async move { Ok(Box::pin(pieces) as InfileData) });
+        self.execute(sql).await
     }
 
     /// Runs a query; one text for each column, `None` for NULL.

@@ -1,0 +1,249 @@
+//! The reference driver against a real server: replies, errors, lost connections.
+
+mod common;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use common::Server;
+use gridbench::driver::adapter::{Admin, AsyncDriver, AsyncSession};
+use gridbench::driver::{Driver, DriverError, Reply, Session};
+use gridbench::load::{LoadOptions, ensure};
+use gridbench::model::{
+    Address, Dataset, Endpoint, Flavour, Interrupt, KeyLaw, Request, Scenario, ScenarioId,
+    StatementKind, StatementMode, Workload, WorkloadOptions,
+};
+use gridbench::workload::{Generator, Program};
+
+/// Loads a dataset; an endpoint with its schema.
+fn loaded(endpoint: Endpoint, dataset: &Dataset) -> Endpoint {
+    let options = LoadOptions { loaders: 2 };
+    let report = ensure(&endpoint, dataset, &options, &Interrupt::default(), &mut |_| {});
+    Endpoint { database: Some(report.expect("it loads").database), ..endpoint }
+}
+
+fn dataset(table_size: u64) -> Dataset {
+    Dataset { tables: 3, table_size, charset: "utf8mb4".into(), seed: 1 }
+}
+
+fn text(sql: &str) -> Request {
+    Request { text: sql.into(), ..Request::default() }
+}
+
+async fn connect(endpoint: &Endpoint) -> AsyncSession {
+    AsyncDriver::new(endpoint).connect().await.expect("root may connect")
+}
+
+/// The replies to one event of the workload, within a transaction that is rolled back.
+async fn replies(
+    session: &mut AsyncSession,
+    workload: Workload,
+    mode: StatementMode,
+    dataset: &Dataset,
+) -> Vec<(StatementKind, Reply)> {
+    let id = ScenarioId::new("s").expect("an id");
+    let options = WorkloadOptions { skip_trx: true, ..WorkloadOptions::default() };
+    let scenario = Scenario { id, title: None, workload, options };
+    let program = Arc::new(Program::new(&scenario, dataset, mode, KeyLaw::Uniform));
+    for sql in program.prepared() {
+        session.prepare(&sql).await.expect("it prepares");
+    }
+    let mut generator = Generator::new(Arc::clone(&program), 7, 0);
+    let (mut request, mut replies) = (Request::default(), Vec::new());
+    session.send(&text("BEGIN")).await.expect("BEGIN");
+    generator.begin_event();
+    for step in 0..program.len() {
+        generator.write(step, &mut request);
+        let reply = session.send(&request).await;
+        replies.push((program.kind(step), reply.unwrap_or_else(|e| panic!("{request:?}: {e}"))));
+    }
+    session.send(&text("ROLLBACK")).await.expect("ROLLBACK");
+    replies
+}
+
+#[tokio::test]
+async fn text_and_prepared_statements_of_every_workload_get_the_same_replies() {
+    let server = Server::shared();
+    let dataset = dataset(2_001);
+    let load = (server.endpoint(), dataset.clone());
+    let endpoint =
+        tokio::task::spawn_blocking(move || loaded(load.0, &load.1)).await.expect("it loads");
+    for workload in Workload::ALL {
+        let (mut one, mut other) = (connect(&endpoint).await, connect(&endpoint).await);
+        let sent_as_text = replies(&mut one, workload, StatementMode::Text, &dataset).await;
+        let prepared = replies(&mut other, workload, StatementMode::Prepared, &dataset).await;
+        assert_eq!(sent_as_text, prepared, "{workload:?}");
+        for (kind, reply) in prepared {
+            assert!(matches_kind(kind, &reply), "{kind:?}: {reply:?}");
+        }
+        one.close().await;
+        other.close().await;
+    }
+}
+
+/// What a statement of that kind must do on a complete dataset.
+fn matches_kind(kind: StatementKind, reply: &Reply) -> bool {
+    let (rows, changed) = match kind {
+        StatementKind::PointSelect | StatementKind::SumRange => (1..=1, 0),
+        StatementKind::SimpleRange | StatementKind::OrderRange | StatementKind::DistinctRange => {
+            (1..=100, 0)
+        }
+        StatementKind::Begin | StatementKind::Commit => (0..=0, 0),
+        _ => (0..=0, 1),
+    };
+    rows.contains(&reply.rows)
+        && reply.affected_rows == changed
+        && reply.result_set == (reply.rows > 0)
+        && reply.warnings == 0
+}
+
+#[tokio::test]
+async fn handles_stay_however_many_there_are_and_commit_is_one() {
+    let server = Server::shared();
+    let dataset = dataset(50);
+    let load = (server.socket_endpoint(), dataset.clone());
+    let endpoint =
+        tokio::task::spawn_blocking(move || loaded(load.0, &load.1)).await.expect("it loads");
+    let mut session = connect(&endpoint).await;
+    for number in 0..200 {
+        session.prepare(&format!("SELECT {number} FROM sbtest1 WHERE id=1")).await.expect("room");
+    }
+    session.prepare("COMMIT").await.expect("COMMIT prepares");
+    let mut admin = Admin::connect(&endpoint).await.expect("root may connect");
+    for slot in [0, 1, 199, 0] {
+        let request = Request { slot: Some(slot), ..Request::default() };
+        let reply = session.send(&request).await.expect("the handle stands");
+        assert_eq!(reply, Reply { result_set: true, rows: 1, ..Reply::default() });
+    }
+    let commit = Request { slot: Some(200), ..Request::default() };
+    assert_eq!(session.send(&commit).await, Ok(Reply::default()));
+    let unknown = Request { slot: Some(201), ..Request::default() };
+    assert!(matches!(session.send(&unknown).await, Err(DriverError::Protocol { .. })));
+    let closed = "SHOW GLOBAL STATUS LIKE 'Com_stmt_close'";
+    let rows = admin.rows(closed).await.expect("the server counts");
+    assert_eq!(rows[0][1].as_deref(), Some("0"), "no handle was closed behind our back");
+}
+
+#[tokio::test]
+async fn errors_of_the_server_keep_their_code_state_and_words() {
+    let server = Server::shared();
+    let mut session = connect(&server.endpoint()).await;
+    let error = session.send(&text("SELEKT 1")).await.expect_err("not SQL");
+    let DriverError::Server { code, sqlstate, message } = &error else { panic!("{error}") };
+    assert_eq!((*code, sqlstate.as_str()), (1064, "42000"));
+    assert!(message.contains("SELEKT"), "{message}");
+    assert!(!error.is_retryable());
+    // The connection stands.
+    let warned = session.send(&text("SELECT CAST('x' AS INT)")).await.expect("an answer");
+    assert_eq!(warned, Reply { result_set: true, rows: 1, warnings: 1, ..Reply::default() });
+    let empty = session.send(&text("SELECT 1 FROM dual WHERE 1=0")).await.expect("an answer");
+    assert_eq!(empty, Reply { result_set: true, ..Reply::default() });
+
+    let nobody = Endpoint { user: "nobody".into(), ..server.endpoint() };
+    let error = AsyncDriver::new(&nobody).connect().await.expect_err("no such account");
+    assert_eq!(error.code(), 1045, "{error}");
+}
+
+#[tokio::test]
+async fn a_lock_wait_that_timed_out_may_be_tried_again() {
+    let server = Server::shared();
+    let endpoint = server.endpoint();
+    let (mut one, mut other) = (connect(&endpoint).await, connect(&endpoint).await);
+    let setup = [
+        "CREATE DATABASE locks",
+        "CREATE TABLE locks.t (id INT PRIMARY KEY, v INT) ENGINE=InnoDB",
+        "INSERT INTO locks.t VALUES (1, 1)",
+        "BEGIN",
+        "UPDATE locks.t SET v = 2",
+    ];
+    for sql in setup {
+        one.send(&text(sql)).await.expect(sql);
+    }
+    other.send(&text("SET SESSION innodb_lock_wait_timeout = 1")).await.expect("a variable");
+    let error = other.send(&text("UPDATE locks.t SET v = 3")).await.expect_err("it is locked");
+    assert_eq!(error.code(), 1205, "{error}");
+    assert!(error.is_retryable());
+}
+
+#[tokio::test]
+async fn a_connection_that_was_killed_is_lost() {
+    let server = Server::shared();
+    let endpoint = Endpoint { database: Some("information_schema".into()), ..server.endpoint() };
+    let mut session = connect(&endpoint).await;
+    session.send(&text("SET @gridbench_test = 1")).await.expect("it stands");
+    let mut admin = Admin::connect(&server.endpoint()).await.expect("root may connect");
+    let find = "SELECT id FROM information_schema.processlist WHERE db = 'information_schema'";
+    let id = admin.scalar(find).await.expect("an answer").expect("it is listed");
+    admin.execute(&format!("KILL {id}")).await.expect("root may kill");
+    let error = session.send(&text("DO 1")).await.expect_err("it is gone");
+    assert!(matches!(error, DriverError::Lost { .. }), "{error}");
+    assert_eq!(error.code(), 0);
+    assert!(error.to_string().contains("tcp://127.0.0.1:"), "{error}");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_lost_with_its_address() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its number").port();
+    drop(listener);
+    let endpoint = Endpoint {
+        address: Address::Tcp { host: "127.0.0.1".into(), port },
+        user: "root".into(),
+        password: Default::default(),
+        database: None,
+    };
+    let error = AsyncDriver::new(&endpoint).connect().await.expect_err("nobody listens");
+    assert!(matches!(error, DriverError::Lost { .. }), "{error}");
+    assert!(error.to_string().contains(&format!("tcp://127.0.0.1:{port}")), "{error}");
+
+    let nowhere = Address::Unix("/nonexistent/server.sock".into());
+    let error = Admin::connect(&Endpoint { address: nowhere, ..endpoint }).await;
+    let error = error.expect_err("no such socket");
+    assert!(error.to_string().contains("unix:/nonexistent/server.sock"), "{error}");
+}
+
+#[tokio::test]
+async fn a_peer_that_speaks_another_protocol_is_an_error_and_no_panic() {
+    use tokio::io::AsyncWriteExt;
+
+    let greetings: [&[u8]; 5] = [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"\x01\x00\x00\x00\x0a",
+        b"\x00\x00\x00\x00",
+        &[0xff; 64],
+    ];
+    for greeting in greetings {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("its number").port();
+        let peer = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            stream.write_all(greeting).await.expect("a greeting");
+        });
+        let endpoint = Endpoint {
+            address: Address::Tcp { host: "127.0.0.1".into(), port },
+            user: "root".into(),
+            password: Default::default(),
+            database: None,
+        };
+        let error = AsyncDriver::new(&endpoint).connect().await.expect_err("not a server");
+        assert_eq!(error.code(), 0, "{greeting:?}: {error}");
+        peer.await.expect("the peer ends");
+    }
+}
+
+#[tokio::test]
+async fn a_server_says_what_moves_results() {
+    let server = Server::shared();
+    let mut admin = Admin::connect(&server.endpoint()).await.expect("root may connect");
+    let info = admin.server_info().await.expect("it answers");
+    assert_eq!(info.flavour, Flavour::of_version(&info.version));
+    assert_eq!(info.address, server.endpoint().address.to_string());
+    let variable = |name: &str| info.variables.get(name).map(String::as_str);
+    assert_eq!(variable("innodb_buffer_pool_size"), Some("134217728"));
+    assert_eq!(variable("innodb_flush_log_at_trx_commit"), Some("0"));
+    assert!(variable("transaction_isolation").or(variable("tx_isolation")).is_some());
+    let row = admin.rows("SELECT NULL, 1, 'ü'").await.expect("it answers");
+    assert_eq!(row, [[None, Some("1".to_owned()), Some("ü".to_owned())]]);
+}
