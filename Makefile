@@ -8,7 +8,7 @@ GRIDBENCH = target/release/gridbench
 # builds, rehearses the full-cache matrix, renders its page, prints the first table.
 demo: server build
 	$(GRIDBENCH) run matrices/full-cache.toml --rehearse
-	@page=$$(ls -td results/*-full-cache-rehearsal | head -1)/pages/tdsql-c-en.md; \
+	@page=$$(ls -td results/*-full-cache-rehearsal | head -1)/pages/page.md; \
 	echo; sed -n '/^| *Specification/,/^$$/p' $$page | sed '/^$$/q'; \
 	echo "The whole page: $$page (and .html beside it)"
 

@@ -16,8 +16,8 @@ use crate::ui::Printer;
 pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Failure> {
     let threshold = threshold(arguments.threshold)?;
     let baseline = baseline_name(arguments)?;
-    let measured = store::resolve(&arguments.out, &arguments.run).map_err(Failure::input)?;
-    let baseline = store::resolve(&arguments.out, &baseline).map_err(Failure::input)?;
+    let measured = store::resolve(&arguments.out, &arguments.run)?;
+    let baseline = store::resolve(&arguments.out, &baseline)?;
     let comparison = compare(&measured, &baseline, threshold);
     match arguments.format {
         DiffFormat::Table => printer.data(&comparison_table(&comparison))?,
@@ -45,7 +45,7 @@ fn baseline_name(arguments: &DiffArgs) -> Result<String, Failure> {
     if let Some(name) = &arguments.baseline {
         return Ok(name.clone());
     }
-    let named = store::baseline_of(&arguments.out, &arguments.run).map_err(Failure::input)?;
+    let named = store::baseline_of(&arguments.out, &arguments.run)?;
     named.ok_or_else(|| {
         Failure::input(anyhow!(
             "`{run}` names no baseline; say which: `gridbench diff {run} BASELINE` \

@@ -15,7 +15,7 @@ use crate::store;
 use crate::ui::Printer;
 
 pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, Failure> {
-    let results = store::resolve(&arguments.out, &arguments.source).map_err(Failure::input)?;
+    let results = store::resolve(&arguments.out, &arguments.source)?;
     let layout = layout(arguments, &results)?;
     let page = report::render(&results, &layout).map_err(Failure::input)?;
     match &arguments.output {
