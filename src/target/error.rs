@@ -163,7 +163,8 @@ impl fmt::Display for LogExcerpt {
 
 fn telling_lines(log: &str) -> Vec<String> {
     let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
-    let is_error = |line: &&str| line.contains("[ERROR]") || line.contains("[FATAL]");
+    // "Aborting" follows every error and says nothing by itself.
+    let is_error = |line: &&str| line.contains("ERROR") && !line.ends_with("[ERROR] Aborting");
     let mut shown: Vec<&str> = lines.iter().copied().filter(is_error).collect();
     if shown.is_empty() {
         shown = lines;
@@ -186,8 +187,10 @@ mod tests {
         let mut log: String = (0..20).map(|n| format!("[ERROR] number {n}\n[Note] no\n")).collect();
         let lines = telling_lines(&log);
         assert_eq!((lines.len(), lines[5].as_str()), (6, "[ERROR] number 19"));
-        log = "first\n\nlast\n".into();
-        assert_eq!(telling_lines(&log), ["first", "last"]);
+        log = "first\n\n0 [ERROR] Aborting\n".into();
+        assert_eq!(telling_lines(&log), ["first", "0 [ERROR] Aborting"]);
+        log = "first\nERROR: 1051  Unknown table\n0 [ERROR] Aborting\nlast".into();
+        assert_eq!(telling_lines(&log), ["ERROR: 1051  Unknown table"]);
         assert!(telling_lines("").is_empty());
     }
 

@@ -47,6 +47,7 @@ impl Home {
         let (socket, socket_dir) = place_socket(&dir)?;
         let home = Self { log: dir.join("server.log"), dir, socket, socket_dir, _lock: lock };
         home.remove_traces().map_err(TargetError::io("clear", &home.dir))?;
+        create_private(&home.temporary()).map_err(TargetError::io("create", &home.dir))?;
         Ok(home)
     }
 
@@ -81,6 +82,12 @@ impl Home {
         options.create(true).append(true).open(log).map_err(TargetError::io("create", log))
     }
 
+    /// For the server's temporary tables: in a shared directory, another MariaDB that starts
+    /// removes them.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.dir.join("tmp")
+    }
+
     /// Holds the server's process id while it runs.
     pub(super) fn pid_file(&self) -> PathBuf {
         self.dir.join(PID_FILE)
@@ -102,6 +109,9 @@ impl Home {
         socket_lock.push(".lock");
         for file in [&self.socket, Path::new(&socket_lock), &self.pid_file(), &self.accounts()] {
             remove(file)?;
+        }
+        if self.temporary().exists() {
+            fs::remove_dir_all(self.temporary())?;
         }
         for entry in fs::read_dir(&self.dir)? {
             let entry = entry?;
@@ -240,8 +250,11 @@ mod tests {
             fs::write(dir.join(name), "").unwrap();
         }
         let home = Home::open(root.path(), &binary()).unwrap();
-        let left: Vec<_> =
-            fs::read_dir(home.dir()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(left, ["lock"]);
+        let entries = fs::read_dir(home.dir()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut left: Vec<_> = entries.collect();
+        left.sort();
+        assert_eq!(left, ["lock", "tmp"]);
+        drop(home);
+        assert_eq!(fs::read_dir(dir).unwrap().count(), 0);
     }
 }

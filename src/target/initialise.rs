@@ -43,10 +43,13 @@ fn initialise(
     data: &Path,
     interrupt: &Interrupt,
 ) -> Result<(), TargetError> {
-    let (program, arguments) = match binary.flavour {
-        Flavour::MySql => (binary.path.clone(), mysql_arguments(data)),
-        Flavour::MariaDb => (install_program(binary)?, mariadb_arguments(binary, data)),
+    let (program, mut arguments) = match binary.flavour {
+        Flavour::MySql => (binary.path.clone(), mysql_arguments()),
+        Flavour::MariaDb => (install_program(binary)?, mariadb_arguments(binary)),
     };
+    arguments.push(with_path("--datadir=", data));
+    arguments.push(with_path("--tmpdir=", &home.temporary()));
+    arguments.extend(user_argument());
     let log = home.new_log()?;
     let process = Process::spawn(&program, &arguments, &log, &[], END_LIMIT);
     let mut process = process.map_err(TargetError::io("start", &program))?;
@@ -74,29 +77,20 @@ fn wait(
     }
 }
 
-fn mysql_arguments(data: &Path) -> Vec<OsString> {
-    let mut arguments = vec![
-        "--no-defaults".into(),
-        "--initialize-insecure".into(),
-        "--secure-file-priv=NULL".into(),
-        with_path("--datadir=", data),
-    ];
-    arguments.extend(user_argument());
-    arguments
+fn mysql_arguments() -> Vec<OsString> {
+    ["--no-defaults", "--initialize-insecure", "--secure-file-priv=NULL"].map(Into::into).into()
 }
 
-fn mariadb_arguments(binary: &ServerBinary, data: &Path) -> Vec<OsString> {
-    let mut arguments = vec![
+fn mariadb_arguments(binary: &ServerBinary) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec![
         "--no-defaults".into(),
         "--skip-test-db".into(),
         "--skip-name-resolve".into(),
         // The other method also makes root@127.0.0.1, without a password.
         "--auth-root-authentication-method=socket".into(),
         "--auth-root-socket-user=root".into(),
-        with_path("--datadir=", data),
-        with_path("--basedir=", &base_dir(&binary.path)),
     ];
-    arguments.extend(user_argument());
+    arguments.extend(base_argument(binary));
     arguments
 }
 
@@ -112,8 +106,18 @@ pub(super) fn with_path(option: &str, path: &Path) -> OsString {
     argument
 }
 
-/// `/usr` for `/usr/sbin/mariadbd`: MariaDB finds its messages and scripts from there.
-pub(super) fn base_dir(program: &Path) -> PathBuf {
+/// `--basedir=/usr` for `/usr/sbin/mariadbd`: MariaDB finds its messages and scripts from
+/// there. MySQL finds its own; a wrapper that stands elsewhere says itself where they are.
+pub(super) fn base_argument(binary: &ServerBinary) -> Option<OsString> {
+    let base = base_dir(&binary.path);
+    let messages = ["share/mysql", "share/mariadb", "share"].map(|dir| base.join(dir));
+    let has_messages = messages.iter().any(|dir| dir.join("english/errmsg.sys").is_file());
+    let needed = binary.flavour == Flavour::MariaDb && has_messages;
+    needed.then(|| with_path("--basedir=", &base))
+}
+
+/// The directory above the one that holds the program.
+fn base_dir(program: &Path) -> PathBuf {
     let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
     let base = program.parent().and_then(Path::parent);
     base.unwrap_or(Path::new("/usr")).to_owned()

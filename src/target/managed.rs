@@ -16,7 +16,7 @@ use super::initialise::{self, with_path};
 use super::process::{Patience, Process};
 use super::settings::{self, ServerSettings};
 use super::{LogExcerpt, ServerBinary, TargetError, affinity};
-use crate::model::{Address, Endpoint, Flavour, Interrupt, Secret};
+use crate::model::{Address, Endpoint, Interrupt, Secret};
 
 /// A server of our own on loopback. Dropped, it is ended as [`ManagedServer::stop`] does.
 #[derive(Debug)]
@@ -154,10 +154,9 @@ impl Launch<'_> {
         let home = self.home;
         let mut arguments: Vec<OsString> = vec!["--no-defaults".into()];
         arguments.extend(initialise::user_argument());
-        if self.binary.flavour == Flavour::MariaDb {
-            arguments.push(with_path("--basedir=", &initialise::base_dir(&self.binary.path)));
-        }
+        arguments.extend(initialise::base_argument(self.binary));
         arguments.push(with_path("--datadir=", &home.data()));
+        arguments.push(with_path("--tmpdir=", &home.temporary()));
         arguments.push(with_path("--socket=", home.socket()));
         arguments.push(with_path("--pid-file=", &home.pid_file()));
         arguments.push(with_path("--log-error=", home.log()));
