@@ -1,4 +1,5 @@
 //! The program as its users meet it: real servers, real files, exit codes, what is left behind.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,4 +1,5 @@
 //! The house rules that a machine can hold: who imports whom, sizes, names, what is absent.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use std::collections::BTreeSet;
 use std::fs;
