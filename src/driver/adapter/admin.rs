@@ -1,0 +1,77 @@
+//! A connection for administration: few statements, whole answers.
+//!
+//! Must not know: what it administers.
+
+use std::fmt;
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Row, Value};
+
+use super::connect::{Address, Connector};
+use crate::driver::DriverError;
+use crate::model::Endpoint;
+
+/// One connection, one statement at a time. Needs a tokio runtime with I/O and time.
+pub struct Admin {
+    conn: Conn,
+    address: Address,
+}
+
+impl Admin {
+    /// Connects and logs in, in [`super::CONNECT_TIMEOUT`] at most.
+    pub async fn connect(endpoint: &Endpoint) -> Result<Self, DriverError> {
+        let connector = Connector::new(endpoint);
+        Ok(Self { conn: connector.connect().await?, address: connector.address() })
+    }
+
+    /// Runs a statement and drops its answer; returns the rows that it changed.
+    pub async fn execute(&mut self, sql: &str) -> Result<u64, DriverError> {
+        let result = self.conn.query_drop(sql).await;
+        result.map_err(|error| self.address.error(error))?;
+        Ok(self.conn.affected_rows())
+    }
+
+    /// Runs a query; one text for each column, `None` for NULL.
+    pub async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DriverError> {
+        let rows: Vec<Row> =
+            self.conn.query(sql).await.map_err(|error| self.address.error(error))?;
+        Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
+    }
+
+    /// The first column of the first row; `None` for no row, or NULL.
+    pub async fn scalar(&mut self, sql: &str) -> Result<Option<String>, DriverError> {
+        let first = self.rows(sql).await?.into_iter().next();
+        Ok(first.and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// The server's number of this connection, as KILL takes it.
+    pub fn id(&self) -> u32 {
+        self.conn.id()
+    }
+
+    /// Transport and address, as errors name them.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Says goodbye and closes the connection.
+    pub async fn close(self) {
+        // The server notices a connection that ends without a goodbye all the same.
+        let _ = self.conn.disconnect().await;
+    }
+}
+
+impl fmt::Debug for Admin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admin").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// A value as the text protocol sends it; bytes that are not UTF-8 are replaced.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        other => Some(other.as_sql(true)),
+    }
+}

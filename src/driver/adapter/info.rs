@@ -1,0 +1,84 @@
+//! What a server says of itself.
+//!
+//! Must not know: what follows from it.
+
+use super::Admin;
+use crate::driver::DriverError;
+use crate::model::{Flavour, ServerInfo};
+
+/// Variables that move results. Not every server has each; a name that one lacks is left out.
+const VARIABLES: &[&str] = &[
+    "autocommit",
+    "back_log",
+    "binlog_format",
+    "binlog_row_image",
+    "character_set_server",
+    "collation_server",
+    "default_storage_engine",
+    "innodb_adaptive_hash_index",
+    "innodb_buffer_pool_instances",
+    "innodb_buffer_pool_size",
+    "innodb_change_buffering",
+    "innodb_checksum_algorithm",
+    "innodb_dedicated_server",
+    "innodb_doublewrite",
+    "innodb_file_per_table",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_flush_neighbors",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_log_buffer_size",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_cleaners",
+    "innodb_page_size",
+    "innodb_read_io_threads",
+    "innodb_redo_log_capacity",
+    "innodb_thread_concurrency",
+    "innodb_use_native_aio",
+    "innodb_write_io_threads",
+    "log_bin",
+    "max_allowed_packet",
+    "max_connections",
+    "max_prepared_stmt_count",
+    "performance_schema",
+    "query_cache_size",
+    "query_cache_type",
+    "read_only",
+    "skip_name_resolve",
+    "slow_query_log",
+    "sql_mode",
+    "sync_binlog",
+    "table_open_cache",
+    "table_open_cache_instances",
+    "thread_cache_size",
+    "thread_handling",
+    "thread_pool_size",
+    "transaction_isolation",
+    "tx_isolation",
+    "version",
+    "version_comment",
+    "version_compile_machine",
+    "wait_timeout",
+];
+
+impl Admin {
+    /// Version, family, and the variables that move results.
+    pub async fn server_info(&mut self) -> Result<ServerInfo, DriverError> {
+        let version = self.scalar("SELECT @@version").await?.unwrap_or_default();
+        let names = VARIABLES.join("','");
+        let sql = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('{names}')");
+        let rows = self.rows(&sql).await?;
+        let variables = rows.into_iter().filter_map(|row| {
+            let mut columns = row.into_iter();
+            Some((columns.next()??.to_ascii_lowercase(), columns.next()??))
+        });
+        Ok(ServerInfo {
+            flavour: Flavour::of_version(&version),
+            version,
+            address: self.address(),
+            variables: variables.collect(),
+        })
+    }
+}

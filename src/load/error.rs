@@ -1,0 +1,152 @@
+//! Why a dataset does not stand.
+//!
+//! Must not know: how it is told to the user beyond one sentence with its remedy.
+
+use crate::driver::DriverError;
+
+/// Why a dataset could not be loaded. Whatever it was, nothing that is not ours was touched,
+/// and the next call goes on from the tables that are complete.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The user asked to stop.
+    #[error(
+        "loading was interrupted; complete tables are kept, and the next run goes on from them"
+    )]
+    Interrupted,
+    /// The schema's name is taken by something that is not this dataset.
+    #[error(
+        "schema `{database}` at {address} is not touched, because {found}; if it is not needed, \
+         remove it with `DROP DATABASE {database}` and run again"
+    )]
+    Foreign {
+        /// The schema.
+        database: String,
+        /// Transport and address.
+        address: String,
+        /// What was found in it.
+        found: String,
+    },
+    /// Somebody else is loading the same dataset.
+    #[error(
+        "schema `{database}` at {address} is being loaded by another gridbench; wait for it, or \
+         stop it, and run again"
+    )]
+    Busy {
+        /// The schema.
+        database: String,
+        /// Transport and address.
+        address: String,
+    },
+    /// The dataset names a character set that no server can have.
+    #[error("`{charset}` is not the name of a character set; for example utf8mb4 is")]
+    Charset {
+        /// The name.
+        charset: String,
+    },
+    /// The server has no room left.
+    #[error(
+        "the server ran out of disk space {doing}: {message}; free some, or load fewer rows, and \
+         run again: complete tables are kept"
+    )]
+    DiskFull {
+        /// What was being done.
+        doing: String,
+        /// The server's words.
+        message: String,
+    },
+    /// The account may not do what loading takes.
+    #[error(
+        "the server refused {doing}: {message}; the account needs all privileges on schema \
+         `{database}`: GRANT ALL ON `{database}`.* TO the account"
+    )]
+    Denied {
+        /// What was being done.
+        doing: String,
+        /// The schema.
+        database: String,
+        /// The server's words.
+        message: String,
+    },
+    /// The server or the connection failed otherwise.
+    #[error("{doing}: {source}")]
+    Driver {
+        /// What was being done.
+        doing: String,
+        /// The error.
+        source: DriverError,
+    },
+    /// A table does not hold what was sent.
+    #[error(
+        "table `{database}`.{table} holds {found} rows after loading, not {expected}; look for \
+         what else writes to it and run again"
+    )]
+    Count {
+        /// The schema.
+        database: String,
+        /// The table.
+        table: String,
+        /// Rows that the server counts.
+        found: u64,
+        /// Rows that were sent.
+        expected: u64,
+    },
+    /// This machine did not give a thread or a runtime.
+    #[error("a load thread could not be started: {message}")]
+    System {
+        /// The system's words.
+        message: String,
+    },
+}
+
+impl LoadError {
+    /// An error of the server or the connection, told apart by what the user can do about it.
+    pub(super) fn new(doing: String, database: &str, source: DriverError) -> Self {
+        let message = source.to_string();
+        if is_disk_full(&source) {
+            Self::DiskFull { doing, message }
+        } else if matches!(source.code(), 1044 | 1142 | 1227) {
+            Self::Denied { doing, database: database.to_owned(), message }
+        } else {
+            Self::Driver { doing, source }
+        }
+    }
+}
+
+/// 1114 "the table is full", 1021 "disk full", or the system's error 28 in another's words.
+fn is_disk_full(error: &DriverError) -> bool {
+    let DriverError::Server { code, message, .. } = error else { return false };
+    let words = ["No space left", "errno: 28 ", "error 28 ", "Got error 28"];
+    matches!(code, 1114 | 1021) || words.iter().any(|word| message.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(code: u16, message: &str) -> LoadError {
+        let message = message.to_owned();
+        let source = DriverError::Server { code, sqlstate: "HY000".into(), message };
+        LoadError::new("loading sbtest1".into(), "sbtest_1x1", source)
+    }
+
+    #[test]
+    fn a_full_disk_is_recognised_in_every_spelling() {
+        for (code, message) in [
+            (1114, "The table 'sbtest1' is full"),
+            (1021, "Disk full (/tmp); waiting for someone to free some space"),
+            (1030, "Got error 28 \"No space left on device\" from storage engine InnoDB"),
+            (1005, "Can't create table `a`.`b` (errno: 28 \"No space left on device\")"),
+        ] {
+            let error = error(code, message);
+            assert!(matches!(error, LoadError::DiskFull { .. }), "{error}");
+            assert!(error.to_string().contains("ran out of disk space loading sbtest1"));
+        }
+    }
+
+    #[test]
+    fn a_missing_privilege_names_the_grant() {
+        let denied = error(1044, "Access denied for user 'bench'@'%' to database 'sbtest_1x1'");
+        assert!(denied.to_string().contains("GRANT ALL ON `sbtest_1x1`.*"), "{denied}");
+        assert!(matches!(error(1064, "syntax"), LoadError::Driver { .. }));
+    }
+}

@@ -1,0 +1,42 @@
+//! Integers and digits as text, without allocation.
+//!
+//! Must not know: SQL.
+
+/// Appends `value` in decimal.
+pub(super) fn push_integer(text: &mut String, value: u64) {
+    let mut digits = [0u8; 20];
+    let start = write_decimal(value, &mut digits);
+    push_ascii(text, &digits[start..]);
+}
+
+/// Appends bytes that are known to be digits and dashes.
+pub(super) fn push_ascii(text: &mut String, bytes: &[u8]) {
+    text.push_str(std::str::from_utf8(bytes).expect("digits and dashes are ASCII"));
+}
+
+/// Fills `digits` from its end; returns where the number starts.
+fn write_decimal(mut value: u64, digits: &mut [u8; 20]) -> usize {
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            return start;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_print_as_the_standard_library_prints_them() {
+        for value in [0, 1, 9, 10, 99, 100, 12_345, u64::from(u32::MAX), u64::MAX] {
+            let mut text = String::from("x");
+            push_integer(&mut text, value);
+            assert_eq!(text, format!("x{value}"));
+        }
+    }
+}
