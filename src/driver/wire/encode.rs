@@ -96,7 +96,7 @@ fn header(length: usize, sequence: u8) -> [u8; 4] {
 fn length_encoded(number: usize, out: &mut Vec<u8>) {
     let bytes = (number as u64).to_le_bytes();
     match number {
-        0..0xFB => out.push(bytes[0]),
+        0..=0xFA => out.push(bytes[0]),
         0xFB..=0xFFFF => out.extend_from_slice(&[0xFC, bytes[0], bytes[1]]),
         0x1_0000..=0xFF_FFFF => out.extend_from_slice(&[0xFD, bytes[0], bytes[1], bytes[2]]),
         _ => {
@@ -126,7 +126,8 @@ mod tests {
         };
         let mut out = Vec::new();
         execute(7, &request, &mut out);
-        let expected = b"\x1b\0\0\0\x17\x07\0\0\0\0\x01\0\0\0\0\x01\xfd\0\x08\0\x02bc\x02\x01\0\0\0\0\0\0";
+        let expected =
+            b"\x1b\0\0\0\x17\x07\0\0\0\0\x01\0\0\0\0\x01\xfd\0\x08\0\x02bc\x02\x01\0\0\0\0\0\0";
         assert_eq!(out, expected);
     }
 

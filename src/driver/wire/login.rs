@@ -6,12 +6,10 @@
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::crypto;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{
-    AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse,
-};
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
 use mysql_common::proto::MySerialize;
 
-use super::packets::{Packets, PacketFault};
+use super::packets::{PacketFault, Packets};
 use crate::model::Endpoint;
 
 /// What we can do; the server's own flags are the other half.

@@ -323,7 +323,7 @@ fn payload_length(header: &[u8]) -> usize {
 fn length_encoded(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
     let width = match first {
-        0..0xFB => {
+        0..=0xFA => {
             *bytes = rest;
             return Some(u64::from(first));
         }
