@@ -9,6 +9,7 @@ use std::future::Future;
 use crate::model::Request;
 
 pub mod adapter;
+pub mod wire;
 
 /// Opens sessions to one endpoint.
 pub trait Driver: Clone + Send + Sync + 'static {
