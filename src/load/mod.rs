@@ -124,7 +124,8 @@ pub fn ensure(
         tables => LoadOutcome::Completed { tables, rows },
     };
     if tables > 0 {
-        Crew { home: &home, interrupt, loaders: options.loaders }
+        runtime.block_on(home.mark_loading(&mut admin, &missing))?;
+        Crew { home: &home, standing: &standing, interrupt, loaders: options.loaders }
             .load(missing, progress, observe)?;
     }
     let dataset_bytes = runtime.block_on(finish(admin, &home))?;
