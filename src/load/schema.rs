@@ -45,7 +45,8 @@ pub(super) struct Standing {
 
 impl Home {
     pub(super) fn new(endpoint: &Endpoint, dataset: &Dataset) -> Self {
-        let database = names::database(dataset);
+        let named = endpoint.database.clone();
+        let database = named.unwrap_or_else(|| names::database(dataset));
         let endpoint = Endpoint { database: Some(database.clone()), ..endpoint.clone() };
         let fingerprint = names::fingerprint(dataset);
         Self { dataset: dataset.clone(), database, endpoint, fingerprint }
