@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use std::fs;
+use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -350,7 +351,7 @@ impl SmallDisk {
         if mount.status().is_ok_and(|status| status.success()) {
             return Some(Self(at.to_owned()));
         }
-        println!("skipped: mounting a small tmpfs needs root and the right to mount");
+        let _ = writeln!(io::stderr(), "skipped: mounting a small tmpfs needs root");
         None
     }
 }

@@ -22,6 +22,11 @@ use crate::store::{RunDir, TrialRecord};
 use crate::ui::{Printer, Progress, figures};
 use crate::workload::Program;
 
+/// Loaders wait for the server's DDL most of the time where tables are many and small, so even
+/// two processors are served best by eight of them.
+const LOADERS_MIN: u32 = 8;
+/// More than this only queue at the server.
+const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// How long all connections of a trial may take to stand.
@@ -111,7 +116,7 @@ impl<'a> Session<'a> {
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = server_info(&site.endpoint)?;
 
-        let options = LoadOptions { loaders: self.host_cpus.clamp(1, 8) };
+        let options = LoadOptions { loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX) };
         let progress = &mut self.progress;
         let observe = &mut |at: LoadProgress| {
             progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
