@@ -49,6 +49,16 @@ impl Spec {
         let connections = (self.memory.megabytes() / 4 + 500).min(100_000);
         u32::try_from(connections).unwrap_or(100_000)
     }
+
+    /// How many prepared statements a server of this size is asked to hold, whatever its
+    /// `max_prepared_stmt_count` allows: as many as fit into a quarter of its memory (one of the
+    /// mixed workload took 19 KB of MariaDB 10.11 and 28 KB of MySQL 9.7), and never fewer than
+    /// both families allow unless told otherwise.
+    pub fn prepared_statements(&self) -> u64 {
+        const EACH_BYTES: u64 = 28_000;
+        const DEFAULT_LIMIT: u64 = 16_382;
+        (self.memory.0 / 4 / EACH_BYTES).max(DEFAULT_LIMIT)
+    }
 }
 
 #[cfg(test)]
@@ -71,5 +81,12 @@ mod tests {
     fn max_connections_grows_with_memory_up_to_100000() {
         assert_eq!(spec(2, 4).max_connections(), 1_500);
         assert_eq!(spec(88, 710).max_connections(), 100_000);
+    }
+
+    #[test]
+    fn prepared_statements_take_a_quarter_of_the_memory_at_most() {
+        assert_eq!(spec(2, 4).prepared_statements(), 35_714);
+        assert_eq!(spec(32, 128).prepared_statements(), 1_142_857);
+        assert_eq!(spec(1, 1).prepared_statements(), 16_382);
     }
 }

@@ -14,8 +14,6 @@ pub(super) const LOAD_TABLE: Duration = Duration::from_millis(15);
 pub(super) const TRIAL_OVERHEAD: Duration = Duration::from_millis(300);
 /// Starting and stopping a managed server.
 pub(super) const SERVER_OVERHEAD: Duration = Duration::from_millis(2_500);
-/// The most that `max_prepared_stmt_count` may be on every server in use (MySQL before 8.0.18).
-pub(super) const MAX_PREPARED_STATEMENTS: u64 = 1_048_576;
 
 /// What the cells that can run here take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +36,19 @@ pub(super) struct Estimate {
     pub(super) connections: u32,
     /// The spec with the smallest `max_connections` by the published formula, and that limit.
     pub(super) tightest: Option<(SpecId, u32)>,
-    /// The most statement handles that a trial holds, and the cell that does, in prepared mode.
-    pub(super) handles: Option<(u64, String)>,
+    /// In prepared mode the trial whose statements exceed their room the most.
+    pub(super) handles: Option<Handles>,
+}
+
+/// The prepared statements of all connections of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Handles {
+    /// How many it has.
+    pub(super) wanted: u64,
+    /// How many its server is asked to hold.
+    pub(super) room: u64,
+    /// Its cell.
+    pub(super) cell: String,
 }
 
 impl Estimate {
@@ -80,7 +89,7 @@ impl Estimate {
     }
 }
 
-fn most_handles(plan: &Plan) -> Option<(u64, String)> {
+fn most_handles(plan: &Plan) -> Option<Handles> {
     if plan.protocol.statements != StatementMode::Prepared {
         return None;
     }
@@ -88,9 +97,17 @@ fn most_handles(plan: &Plan) -> Option<(u64, String)> {
         .map(|cell| {
             let per_connection =
                 handles_per_connection(plan.scenario(cell), plan.spec(cell).dataset.tables);
-            (u64::from(cell.id.concurrency) * per_connection, cell.id.to_string())
+            Handles {
+                wanted: u64::from(cell.id.concurrency) * per_connection,
+                room: plan.spec(cell).spec.prepared_statements(),
+                cell: cell.id.to_string(),
+            }
         })
-        .max_by_key(|(handles, _)| *handles)
+        .max_by(|one, other| {
+            let share =
+                |of: &Handles, room: &Handles| u128::from(of.wanted) * u128::from(room.room);
+            share(one, other).cmp(&share(other, one))
+        })
 }
 
 /// A handle for each table and statement, and one each for BEGIN and COMMIT, as sysbench

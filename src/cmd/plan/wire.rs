@@ -142,7 +142,7 @@ impl<'a> PlanObject<'a> {
                 rows: estimate.rows,
                 disk_bytes: estimate.disk.0,
                 connections: estimate.connections,
-                prepared_statements: estimate.handles.as_ref().map(|(handles, _)| *handles),
+                prepared_statements: estimate.handles.as_ref().map(|handles| handles.wanted),
             },
         }
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
-use crate::model::Endpoint;
+use crate::model::{Endpoint, Spec};
 
 /// How long the handles of the trial before are waited for: a server frees them when it has
 /// noticed that their connections ended.
@@ -22,6 +22,7 @@ const SPARE: u64 = 64;
 /// statements: all of them, or an even share of what the server has room for.
 pub(super) fn per_connection(
     endpoint: &Endpoint,
+    spec: &Spec,
     wanted: usize,
     concurrency: u32,
 ) -> anyhow::Result<usize> {
@@ -30,7 +31,8 @@ pub(super) fn per_connection(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let room = runtime.block_on(room(endpoint, wanted as u64 * u64::from(concurrency)));
-    let room = room.context("cannot ask the server for its prepared statements")?;
+    let mut room = room.context("cannot ask the server for its prepared statements")?;
+    room.limit = room.limit.min(spec.prepared_statements());
     share(room, wanted, concurrency).ok_or_else(|| {
         anyhow!(
             "the server has room for {} more prepared statements, too few for {concurrency} \

@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
         let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
         let wanted = setup.program.prepared_count();
-        match handles::per_connection(endpoint, wanted, setup.concurrency) {
+        match handles::per_connection(endpoint, &planned.spec, wanted, setup.concurrency) {
             Ok(each) => setup.handles_max = each,
             Err(error) => return self.fail_all(&[trial], &format!("{error:#}")),
         }
