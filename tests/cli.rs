@@ -242,6 +242,27 @@ fn a_killed_run_leaves_no_server_and_is_resumed() {
 }
 
 #[test]
+fn a_server_that_dies_fails_its_cells_and_the_other_specs_go_on() {
+    let space = Workspace::new();
+    let second = "[[spec]]\ncpu = 2\nmemory = \"1GB\"\n";
+    space.write("m.toml", &(matrix("1s", "concurrency = [2]") + second));
+    let child = start_until_first_row(&space);
+    let home = fs::read_dir(space.path(".gridbench")).unwrap().next().unwrap().unwrap().path();
+    let server = fs::read_to_string(home.join("server.pid")).unwrap();
+    kill(Pid::from_raw(server.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap()).exits(3);
+    ended.says("SIGKILL").says("--resume measures them again");
+
+    let rows = space.rows("cells.csv");
+    assert_eq!(rows.len(), SCENARIOS.len() * 2);
+    let failed = |row: &&std::collections::BTreeMap<String, String>| row["status"] == "failed";
+    assert!(rows.iter().filter(failed).all(|row| row["spec"] == "1c1g"), "{rows:?}");
+    assert!(rows.iter().any(|row| failed(&row)), "{rows:?}");
+    let page = fs::read_to_string(space.run().join("pages/page.md")).unwrap();
+    assert!(page.contains("failed: ") && !page.contains("the whole log"), "{page}");
+}
+
+#[test]
 fn resume_refuses_another_plan() {
     let space = Workspace::new();
     space.write("m.toml", &matrix("500ms", "concurrency = [2]"));

@@ -175,7 +175,10 @@ impl Pair<'_> {
         }
         let trials = levels.iter().flat_map(|level| &level.trials);
         match trials.max_by_key(|trial| trial.number).map(|trial| &trial.status) {
-            Some(TrialStatus::Failed { reason }) => format!("failed: {reason}"),
+            // A note is one line of a table; a server's log, where there is one, is in the rows.
+            Some(TrialStatus::Failed { reason }) => {
+                format!("failed: {}", reason.lines().next().unwrap_or_default())
+            }
             Some(TrialStatus::Interrupted) => "interrupted".to_owned(),
             Some(TrialStatus::Done) | None => "not measured yet".to_owned(),
         }

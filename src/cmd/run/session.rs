@@ -102,7 +102,10 @@ impl<'a> Session<'a> {
         }
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
-            server.stop().context("the measured trials are kept")?;
+            // What was measured is kept and the other specs go on, however this one ended.
+            if let Err(error) = server.stop() {
+                self.progress.line(&format!("{}: {error}", planned.spec.id));
+            }
         }
         Ok(())
     }
