@@ -57,6 +57,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
         run: name.to_owned(),
         date: clock::date(run.started_unix_ms),
         servers,
+        shared_machine: run.servers.iter().any(|server| server.managed),
         tool_version: run.tool_version.clone(),
         rehearsal: run.plan.rehearsal,
     }
