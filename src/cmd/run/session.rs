@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: starting the server"));
+        self.progress.status(&format!("{id}: {}", self.sites.opening()));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
@@ -213,9 +213,11 @@ impl<'a> Session<'a> {
 }
 
 fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    // The schema that the endpoint names may not be there yet.
+    let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let info = runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await?;
+        let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
         admin.close().await;
         Ok::<_, DriverError>(info)
