@@ -6,7 +6,7 @@
 
 use std::future::Future;
 
-use crate::model::Request;
+use crate::model::{ErrorCount, Request};
 
 pub mod adapter;
 pub mod wire;
@@ -78,10 +78,9 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// Errors after which sysbench starts the event again: deadlock (1213), lock wait
-    /// time-out (1205), record changed since last read (1020).
+    /// Errors after which the event is tried again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Server { code: 1213 | 1205 | 1020, .. })
+        matches!(self, Self::Server { code, .. } if ErrorCount::RETRIED.contains(code))
     }
 
     /// The server's code; 0 where the connection itself failed.
