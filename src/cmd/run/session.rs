@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::site::{Site, Sites};
 use crate::cmd::matrix_source::LoadedPlan;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::DriverError;
 use crate::driver::adapter::{Admin, AsyncDriver};
 use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
@@ -85,10 +85,10 @@ impl<'a> Session<'a> {
         let mut site = match self.prepare(planned, trials) {
             Ok(site) => site,
             Err(error) if self.interrupt.is_requested() => {
-                self.progress.line(&format!("{}: {error:#}", planned.spec.id));
+                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
-            Err(error) => return self.fail_all(trials, &format!("{error:#}")),
+            Err(error) => return self.fail_all(trials, &chain(&error)),
         };
         for (position, trial) in trials.iter().enumerate() {
             if self.interrupt.is_requested() {
