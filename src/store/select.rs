@@ -120,7 +120,8 @@ impl Pair<'_> {
     }
 
     fn one_level(&self, level: &Level<'_>) -> ResultCell {
-        let mut notes = self.repetitions(level).into_iter().collect::<Vec<_>>();
+        let mut notes: Vec<String> =
+            self.repetitions(level).into_iter().chain(level.doubts()).collect();
         if level.qps().is_none() {
             notes = vec![self.why_not(std::slice::from_ref(level))];
         }
@@ -134,7 +135,8 @@ impl Pair<'_> {
         let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
         let measured = levels.iter().filter(|level| level.qps().is_some()).count();
         let ladder = (measured < wanted).then(|| format!("peak of {measured} of {wanted} levels"));
-        self.cell(Some(peak), ladder.into_iter().chain(self.repetitions(peak)).collect())
+        let notes = ladder.into_iter().chain(self.repetitions(peak)).chain(peak.doubts());
+        self.cell(Some(peak), notes.collect())
     }
 
     fn cell(&self, level: Option<&Level<'_>>, notes: Vec<String>) -> ResultCell {
@@ -191,6 +193,15 @@ impl Pair<'_> {
 impl Level<'_> {
     fn done(&self) -> impl Iterator<Item = &StoredTrial> {
         self.trials.iter().copied().filter(|trial| trial.status == TrialStatus::Done)
+    }
+
+    /// What makes the number doubtful: one repetition is enough to be told.
+    fn doubts(&self) -> impl Iterator<Item = String> + use<> {
+        let any = |doubt: fn(&StoredTrial) -> bool| self.done().any(doubt);
+        let bound = any(|trial| trial.client_bound == Some(true));
+        let missed = any(|trial| trial.rate_met == Some(false));
+        let bound = bound.then(|| "client-bound: the client was the limit".to_owned());
+        bound.into_iter().chain(missed.then(|| "the rate was not met".to_owned()))
     }
 
     fn median(&self, figure: impl Fn(&StoredTrial) -> Option<u64>) -> Option<u64> {

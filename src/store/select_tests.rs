@@ -16,6 +16,8 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         qps: done.then_some(MilliRate(qps)),
         tps: done.then_some(MilliRate(qps / 16)),
         p95_us: done.then_some(1_000 + qps),
+        rate_met: None,
+        client_bound: done.then_some(false),
     }
 }
 

@@ -27,6 +27,10 @@ pub struct StoredTrial {
     pub tps: Option<MilliRate>,
     /// 95th percentile of events' response time.
     pub p95_us: Option<u64>,
+    /// Whether an open loop's rate was met; `None` in a closed loop.
+    pub rate_met: Option<bool>,
+    /// Whether the client was what limited the rate, where that is known.
+    pub client_bound: Option<bool>,
 }
 
 impl TryFrom<CellRow> for StoredTrial {
@@ -56,6 +60,8 @@ impl TryFrom<CellRow> for StoredTrial {
             qps: row.qps_milli.map(MilliRate),
             tps: row.tps_milli.map(MilliRate),
             p95_us: row.latency_p95_us,
+            rate_met: row.rate_met,
+            client_bound: row.client_bound,
         })
     }
 }
