@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use std::fs;
+use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -337,6 +338,19 @@ fn a_targets_file_with_a_fault_is_exit_2() {
     space.gridbench(&["run", "m.toml", "--targets", "t.toml"]).exits(2).says("hosst");
 }
 
+#[test]
+fn what_cannot_end_well_is_refused_before_anything_is_measured() {
+    let space = Workspace::new();
+    let text = matrix("1s", "concurrency = [2]").replace("cpu = 1\n", "cpu = 4000\n");
+    space.write("large.toml", &text);
+    space.gridbench(&["run", "large.toml"]).exits(2).says("nothing of this matrix can run here");
+    space.write("m.toml", &matrix("1s", "concurrency = [2]"));
+    let wrong = ["run", "m.toml", "--set", "template=tdsql-c-em"];
+    space.gridbench(&wrong).exits(2).says("tdsql-c-en");
+    space.gridbench(&["plan", "m.toml", "--targets", "none.toml"]).exits(2).says("none.toml");
+    assert!(!space.path("results").exists(), "nothing was begun");
+}
+
 /// A file system of so many megabytes; `None` (with the reason printed) where mounting is not
 /// permitted.
 struct SmallDisk(PathBuf);
@@ -350,7 +364,7 @@ impl SmallDisk {
         if mount.status().is_ok_and(|status| status.success()) {
             return Some(Self(at.to_owned()));
         }
-        println!("skipped: mounting a small tmpfs needs root and the right to mount");
+        let _ = writeln!(io::stderr(), "skipped: mounting a small tmpfs needs root");
         None
     }
 }

@@ -31,8 +31,7 @@ pub struct RunDir {
 /// The right to append.
 #[derive(Debug)]
 struct Writer {
-    /// Held open: the lock ends with it.
-    _lock: File,
+    lock: File,
     /// Number of the next trial.
     next: u64,
     /// Trials in `cells.csv`.
@@ -125,7 +124,7 @@ impl RunDir {
             let lock = take_lock(&self.path)?;
             self.description = manifest::read(&self.path)?;
             let (next, kept) = self.repair()?;
-            self.writer = Some(Writer { _lock: lock, next, kept });
+            self.writer = Some(Writer { lock, next, kept });
         }
         Ok(())
     }
@@ -237,7 +236,7 @@ impl RunDir {
         }
         let lock = take_lock(&self.path)?;
         manifest::write(&self.path, &self.description)?;
-        self.writer = Some(Writer { _lock: lock, next: 1, kept: 0 });
+        self.writer = Some(Writer { lock, next: 1, kept: 0 });
         Ok(())
     }
 
@@ -287,6 +286,13 @@ pub fn runs(out: &Path) -> Vec<String> {
         runs.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable_by(|a, b| b.cmp(a));
     names
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that is being started shares the lock until it executes.
+        let _ = self.lock.unlock();
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, StoreError> {

@@ -36,7 +36,7 @@ pub(super) fn description() -> RunDescription {
             kernel: "6.1".into(),
             disk_free: Some(Bytes(5)),
         },
-        driver: "mysql_async".into(),
+        driver: "a driver".into(),
         load_policy: "SCHED_BATCH".into(),
         servers: Vec::new(),
     }

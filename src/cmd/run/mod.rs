@@ -22,6 +22,12 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(arguments, &loaded.plan, printer)?;
     announce(&loaded.plan, &sites, printer);
+    if loaded.plan.trials().is_empty() {
+        return Err(Failure::input(anyhow!(
+            "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
+             tries the matrix on this machine"
+        )));
+    }
     let directory = run_directory(arguments, &loaded)?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;

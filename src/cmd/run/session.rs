@@ -23,6 +23,11 @@ use crate::target::host;
 use crate::ui::{Printer, Progress, figures};
 use crate::workload::Program;
 
+/// Loaders wait for the server's DDL most of the time where tables are many and small, so even
+/// two processors are served best by eight of them.
+const LOADERS_MIN: u32 = 8;
+/// More than this only queue at the server.
+const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// How long a connection may take to be made, and each of its statements to be prepared.
@@ -106,13 +111,13 @@ impl<'a> Session<'a> {
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: starting the server"));
+        self.progress.status(&format!("{id}: {}", self.sites.opening()));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = server_info(&site.endpoint)?;
 
-        let options = LoadOptions { loaders: self.host_cpus.clamp(1, 8) };
+        let options = LoadOptions { loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX) };
         let progress = &mut self.progress;
         let observe = &mut |at: LoadProgress| {
             progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
@@ -219,9 +224,11 @@ impl<'a> Session<'a> {
 }
 
 fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    // The schema that the endpoint names may not be there yet.
+    let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let info = runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await?;
+        let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
         admin.close().await;
         Ok::<_, DriverError>(info)

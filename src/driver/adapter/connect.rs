@@ -24,10 +24,17 @@ const WAIT_TIMEOUT_SECS: usize = 28_800;
 const ENDING_CODES: [u16; 5] = [1053, 1927, 3169, 4031, 1080];
 
 /// Everything that opening a connection needs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Connector {
     opts: Opts,
     address: Address,
+}
+
+/// mysql_async's options print their password.
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Connector {
