@@ -37,5 +37,7 @@ pub(super) const DURATION: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(30 * 86_400);
 pub(super) const WARMUP: RangeInclusive<Duration> =
     Duration::ZERO..=Duration::from_secs(24 * 3_600);
+/// Events per second of an open loop: from one in a thousand seconds to beyond any machine.
+pub(super) const RATE: RangeInclusive<f64> = 0.001..=10_000_000.0;
 /// Characters of a free text: a title, a reason.
 pub(super) const MAX_TEXT_CHARS: usize = 200;

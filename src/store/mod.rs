@@ -41,7 +41,7 @@ mod wire;
 mod wire_scenario;
 
 pub use error::{Fault, Faults, StoreError, UnknownName};
-pub use latency::StoredHistogram;
+pub use latency::{StoredHistogram, TimeOf};
 pub use run_dir::{RunDir, runs};
 pub use trial::StoredTrial;
 
@@ -58,6 +58,8 @@ pub struct TrialRecord<'a> {
     pub started_unix_ms: i64,
     /// Its numbers.
     pub measurement: &'a Measurement,
+    /// Service time of its events.
+    pub service: &'a Histogram,
     /// Response time of events.
     pub latency: &'a Histogram,
     /// Service time of each statement kind that was sent.

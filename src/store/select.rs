@@ -158,10 +158,8 @@ impl Pair<'_> {
 
     /// What a reader of a level's number must know.
     fn doubts(&self, level: &Level<'_>) -> Vec<String> {
-        [self.repetitions(level), level.failed_events(), level.unfinished()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let told = [self.repetitions(level), level.failed_events(), level.unfinished()];
+        told.into_iter().flatten().chain(level.limits()).collect()
     }
 
     /// Says so where a number stands on fewer repetitions than the protocol wants.
@@ -203,6 +201,15 @@ impl Pair<'_> {
 impl Level<'_> {
     fn done(&self) -> impl Iterator<Item = &StoredTrial> {
         self.trials.iter().copied().filter(|trial| trial.status == TrialStatus::Done)
+    }
+
+    /// What was the limit, or was not met: one repetition is enough to be told.
+    fn limits(&self) -> impl Iterator<Item = String> + use<> {
+        let any = |doubt: fn(&StoredTrial) -> bool| self.done().any(doubt);
+        let bound = any(|trial| trial.client_bound == Some(true));
+        let missed = any(|trial| trial.rate_met == Some(false));
+        let bound = bound.then(|| "client-bound: the client was the limit".to_owned());
+        bound.into_iter().chain(missed.then(|| "the rate was not met".to_owned()))
     }
 
     fn median(&self, figure: impl Fn(&StoredTrial) -> Option<u64>) -> Option<u64> {

@@ -18,6 +18,8 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         p95_us: done.then_some(1_000 + qps),
         events_unfinished: 0,
         errors: Vec::new(),
+        rate_met: None,
+        client_bound: done.then_some(false),
     }
 }
 

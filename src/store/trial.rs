@@ -31,6 +31,10 @@ pub struct StoredTrial {
     pub events_unfinished: u64,
     /// Errors by code, as `errors.csv` holds them.
     pub errors: Vec<ErrorCount>,
+    /// Whether an open loop's rate was met; `None` in a closed loop.
+    pub rate_met: Option<bool>,
+    /// Whether the client was what limited the rate, where that is known.
+    pub client_bound: Option<bool>,
 }
 
 impl TryFrom<CellRow> for StoredTrial {
@@ -62,6 +66,8 @@ impl TryFrom<CellRow> for StoredTrial {
             p95_us: row.latency_p95_us,
             events_unfinished: row.events_unfinished.unwrap_or(0),
             errors: Vec::new(),
+            rate_met: row.rate_met,
+            client_bound: row.client_bound,
         })
     }
 }

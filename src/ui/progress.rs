@@ -77,6 +77,11 @@ impl Progress {
         self.passing(&format!("{spec}: {stage} {percent} % ({done} of {total})"));
     }
 
+    /// So many connections of a trial stand.
+    pub fn connecting(&mut self, sessions: u32, concurrency: u32) {
+        self.passing(&format!("{}: connecting {sessions}/{concurrency}", self.label));
+    }
+
     /// A trial begins.
     pub fn trial_started(&mut self, label: &str) {
         label.clone_into(&mut self.label);
@@ -156,7 +161,23 @@ fn figures_of(measurement: &Measurement) -> String {
     let tps = rate_text(MilliRate::of(measurement.events, measurement.measured_us));
     let p95 = measurement.latency.map_or_else(|| "-".to_owned(), |l| figures::latency(l.p95_us));
     let errors: u64 = measurement.errors.iter().map(|error| error.count).sum();
-    format!("QPS {qps:>10}  TPS {tps:>9}  p95 {p95:>8}  errors {errors}")
+    let doubts = doubts_of(measurement);
+    format!("QPS {qps:>10}  TPS {tps:>9}  p95 {p95:>8}  errors {errors}{doubts}")
+}
+
+/// What a reader must know before he believes the figures.
+fn doubts_of(measurement: &Measurement) -> String {
+    let mut text = String::new();
+    if measurement.client_bound == Some(true) {
+        text.push_str("  client-bound");
+    }
+    if let (Some(false), Some(pace)) = (measurement.rate_met(), measurement.pace) {
+        let percent = u128::from(measurement.events) * 100 / u128::from(pace.events_due.max(1));
+        let (due, dropped) = (pace.events_due, pace.events_dropped);
+        let (due, dropped) = (figures::count(due), figures::count(dropped));
+        text.push_str(&format!("  rate not met: {percent} % of {due} events, {dropped} dropped"));
+    }
+    text
 }
 
 fn rate_text(rate: Option<MilliRate>) -> String {

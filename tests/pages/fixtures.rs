@@ -157,6 +157,7 @@ fn protocol() -> Protocol {
         statements: StatementMode::Text,
         keys: KeyLaw::Uniform,
         seed: 20_251_210,
+        open_loop: None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::estimate::{Estimate, LOAD_ROWS_PER_SECOND, LOAD_TABLE, MAX_PREPARED_S
 use crate::model::{
     Bytes, Dataset, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario, WorkloadOptions,
 };
-use crate::ui::figures::{bytes, count, duration};
+use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
 
 /// The width of a label such as `Connections`, for the second line of an entry.
@@ -192,9 +192,13 @@ fn protocol(plan: &Plan) -> String {
         Publish::Peak => "the peak is published",
         Publish::All => "every level is published",
     };
+    let pace = protocol.open_loop.map_or_else(String::new, |open| {
+        let arrivals = open.arrivals.name();
+        format!("{INDENT}open loop, {} events/s, {arrivals} arrivals\n", rate(open.rate))
+    });
     format!(
         "Protocol     {} measured after {} of warm-up, {}\n\
-         {INDENT}{} statements, {} keys, seed {}\n\
+         {INDENT}{} statements, {} keys, seed {}\n{pace}\
          Concurrency  {concurrency}; {publish}",
         duration(protocol.duration),
         duration(protocol.warmup),

@@ -51,6 +51,9 @@ struct ProtocolObject {
     statements: &'static str,
     keys: &'static str,
     seed: u64,
+    /// Absent: closed loop.
+    events_per_second: Option<f64>,
+    arrivals: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -164,6 +167,8 @@ impl ProtocolObject {
             statements: protocol.statements.name(),
             keys: protocol.keys.name(),
             seed: protocol.seed,
+            events_per_second: protocol.open_loop.map(|open| open.rate.per_second()),
+            arrivals: protocol.open_loop.map(|open| open.arrivals.name()),
         }
     }
 }

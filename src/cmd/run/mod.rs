@@ -12,6 +12,7 @@ use anyhow::{Context, anyhow};
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, signals};
 use crate::cli::RunArgs;
+use crate::exec::LoadPolicy;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
 use crate::ui::Printer;
@@ -88,6 +89,7 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
         driver: "native".to_owned(),
+        load_policy: LoadPolicy::default().in_effect(),
         servers: Vec::new(),
     }
 }
