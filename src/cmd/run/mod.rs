@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
+mod handles;
 mod session;
 mod site;
 mod summary;
@@ -86,7 +87,7 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         matrix_sha256: loaded.sha256.clone(),
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
-        driver: "mysql_async".to_owned(),
+        driver: "native".to_owned(),
         servers: Vec::new(),
     }
 }

@@ -7,11 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 
+use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::DriverError;
-use crate::driver::adapter::{Admin, AsyncDriver};
+use crate::driver::adapter::Admin;
+use crate::driver::wire::WireDriver;
 use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 use crate::model::{
@@ -149,10 +151,22 @@ impl<'a> Session<'a> {
         endpoint: &Endpoint,
     ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
-        let driver = AsyncDriver::new(endpoint);
-        let setup = self.setup(cell, planned, trial.repetition);
+        let driver = WireDriver::new(endpoint);
+        let mut setup = self.setup(cell, planned, trial.repetition);
         let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
+        let wanted = setup.program.prepared_count();
+        match handles::per_connection(endpoint, wanted, setup.concurrency) {
+            Ok(each) => setup.handles_max = each,
+            Err(error) => return self.fail_all(&[trial], &format!("{error:#}")),
+        }
+        if setup.handles_max < wanted {
+            self.progress.line(&format!(
+                "{label}: {wanted} statements for each connection, of which {} stand prepared at \
+                 a time: the server has no room for more",
+                setup.handles_max
+            ));
+        }
         let progress = &mut self.progress;
         progress.trial_started(&label);
         let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
@@ -167,9 +181,11 @@ impl<'a> Session<'a> {
         let protocol = &self.plan.protocol;
         let scenario = self.plan.scenario(cell);
         let program = Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
+        let handles_max = program.prepared_count();
         TrialSetup {
             program: Arc::new(program),
             concurrency: cell.id.concurrency,
+            handles_max,
             warmup: protocol.warmup,
             duration: protocol.duration,
             drain_limit: DRAIN_LIMIT,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mysql_async::{Conn, DriverError as AsyncError, Error, IoError, Opts, OptsBuilder};
 
-use crate::driver::DriverError;
+use crate::driver::{DriverError, ENDING_CODES};
 use crate::model::{self, Endpoint};
 
 /// A server that has not answered and let us in by then counts as not reachable.
@@ -18,10 +18,6 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_PACKET_BYTES: usize = 64 << 20;
 /// Only a pool reads this; mysql_async asks each server if it is not told.
 const WAIT_TIMEOUT_SECS: usize = 28_800;
-
-/// Error codes after which the server closes the connection: shutdown, session killed (three
-/// spellings), idle for too long.
-const ENDING_CODES: [u16; 5] = [1053, 1927, 3169, 4031, 1080];
 
 /// Everything that opening a connection needs.
 #[derive(Clone)]
