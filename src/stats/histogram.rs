@@ -41,11 +41,6 @@ impl Histogram {
         self.0.add(&other.0).expect("a resizing histogram takes any other");
     }
 
-    /// Forgets all samples and keeps the memory.
-    pub fn clear(&mut self) {
-        self.0.reset();
-    }
-
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
