@@ -9,6 +9,7 @@ use std::future::Future;
 use crate::model::Request;
 
 pub mod adapter;
+pub mod null;
 pub mod wire;
 
 /// Opens sessions to one endpoint.
