@@ -9,8 +9,11 @@ use std::future::Future;
 use crate::model::Request;
 
 pub mod adapter;
+mod files;
 pub mod null;
 pub mod wire;
+
+pub use files::raise_open_files;
 
 /// Opens sessions to one endpoint.
 pub trait Driver: Clone + Send + Sync + 'static {

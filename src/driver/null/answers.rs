@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn text_that_is_no_sql_is_answered_too() {
         let mode = Mode { deprecate_eof: false, binary: false };
-        for sql in ["", "é", "SELECT", "SELECT ,,,é", "SHOW", "ſelect ", "SHOW VARIABLES LIKE '"] {
+        for sql in ["", "é", "SELECT", "SELECT ,,,é", "SHOW", "ſelect ", "SHOW VARIABLES LIKE '"]
+        {
             assert!(!to_query(sql, mode).is_empty(), "{sql}");
         }
     }

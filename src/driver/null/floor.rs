@@ -243,7 +243,8 @@ fn read_packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 fn not_ours(what: &str) -> io::Error {
-    let message = format!("the server answered with {what}: the floor runs on the null server only");
+    let message =
+        format!("the server answered with {what}: the floor runs on the null server only");
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 

@@ -2,9 +2,7 @@
 //!
 //! Must not know: connections.
 
-use super::packet::{
-    Mode, TYPE_NEWDECIMAL, TYPE_STRING, Writer, column, row,
-};
+use super::packet::{Mode, TYPE_NEWDECIMAL, TYPE_STRING, Writer, column, row};
 
 /// Rows that a range of sysbench's `range_size` returns.
 const RANGE_ROWS: u64 = 100;

@@ -63,7 +63,11 @@ pub(in crate::driver) fn execute(statement: u32, request: &Request, out: &mut Ve
 }
 
 /// Appends a payload as one packet, or as several where it is longer than one can be.
-pub(in crate::driver) fn packet(sequence: u8, out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+pub(in crate::driver) fn packet(
+    sequence: u8,
+    out: &mut Vec<u8>,
+    payload: impl FnOnce(&mut Vec<u8>),
+) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     payload(out);

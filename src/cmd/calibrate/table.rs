@@ -1,0 +1,68 @@
+//! A calibration as a table.
+//!
+//! Must not know: how it was measured.
+
+use super::record::{CellRecord, Record};
+use crate::model::Bytes;
+use crate::ui::{Align, Table, figures};
+
+const HEADERS: [(&str, Align); 9] = [
+    ("workload", Align::Left),
+    ("statements", Align::Left),
+    ("connections", Align::Right),
+    ("client", Align::Left),
+    ("QPS", Align::Right),
+    ("QPS/core", Align::Right),
+    ("core", Align::Right),
+    ("CPU/query", Align::Right),
+    ("memory", Align::Right),
+];
+
+/// What the columns mean, for whoever reads the table without the manual.
+const LEGEND: &str = "\
+QPS/core: queries per second of the client's processor time. core: how much of a processor the
+client used; below 100 % the server was the limit, and QPS/core, not QPS, is what the client can
+drive. Medians of the rounds; memory is the peak of all rounds. Ratios: ours to the other's.
+";
+
+/// The table, with ratios where two clients were measured.
+pub(super) fn render(record: &Record) -> String {
+    let has_other = record.cells.iter().any(|cell| cell.client != "native");
+    let mut headers = HEADERS.to_vec();
+    if has_other {
+        headers.extend([("QPS ratio", Align::Right), ("QPS/core ratio", Align::Right)]);
+    }
+    let mut table = Table::new(&headers);
+    for cell in &record.cells {
+        let mut row = row(cell);
+        let other = record.cells.iter().find(|other| other.is_beside(cell));
+        if has_other {
+            let other = other.filter(|_| cell.client == "native");
+            let ratios = other.map(|other| {
+                let figures: [fn(&CellRecord) -> u64; 2] = [|c| c.qps, |c| c.queries_per_cpu_s];
+                figures.map(|figure| ratio(figure(cell), figure(other)))
+            });
+            row.extend(ratios.unwrap_or_default());
+        }
+        table.row(row);
+    }
+    format!("{}\n{LEGEND}", table.render())
+}
+
+fn row(cell: &CellRecord) -> Vec<String> {
+    vec![
+        cell.workload.to_owned(),
+        format!("{}, {} tables", cell.statements, cell.tables),
+        cell.connections.to_string(),
+        cell.client.to_owned(),
+        figures::count(cell.qps),
+        figures::count(cell.queries_per_cpu_s),
+        format!("{} %", cell.core_use_percent),
+        format!("{:.2} us", cell.cpu_ns_per_query as f64 / 1_000.0),
+        figures::bytes(Bytes(cell.memory_peak_bytes)),
+    ]
+}
+
+fn ratio(ours: u64, theirs: u64) -> String {
+    if theirs == 0 { String::new() } else { format!("{:.2}", ours as f64 / theirs as f64) }
+}
