@@ -21,7 +21,7 @@ use crate::driver::null::NullServer;
 use crate::driver::raise_open_files;
 use crate::ui::Printer;
 use child::ServerProcess;
-use record::Record;
+use record::{CellRecord, Record};
 use setting::{Cell, Setting};
 
 /// Measures (or, with `--serve`, only serves).
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &CalibrateArgs, printer: Printer) -> Result<Outcome
     let mut record = Record::begin(&setting, &arguments.out);
     for cell in &setting.cells {
         printer.talk(&format!("measuring {}", cell.sentence(&setting)));
-        record.cells.extend(measure(cell, &setting, server.port)?);
+        record.cells.extend(measure(cell, &setting, server.port, printer));
     }
     match arguments.format {
         CalibrateFormat::Table => printer.data(&table::render(&record))?,
@@ -45,21 +45,24 @@ pub(super) fn run(arguments: &CalibrateArgs, printer: Printer) -> Result<Outcome
     }
     let path = record.keep(&arguments.out)?;
     printer.talk(&format!("kept in {}", path.display()));
-    Ok(Outcome::Done)
+    let has_failed = record.cells.iter().any(|cell| cell.failed_rounds > 0);
+    Ok(if has_failed { Outcome::SomeFailed } else { Outcome::Done })
 }
 
-/// The rounds of a cell, clients in turn; one record for each client.
-fn measure(cell: &Cell, setting: &Setting, port: u16) -> Result<Vec<record::CellRecord>, Failure> {
-    let mut rounds: Vec<Vec<record::Round>> = vec![Vec::new(); setting.clients.len()];
+/// The rounds of a cell, clients in turn; one record for each client. A measurement that fails
+/// is said and counted, and the others go on.
+fn measure(cell: &Cell, setting: &Setting, port: u16, printer: Printer) -> Vec<CellRecord> {
+    let mut rounds = vec![Vec::new(); setting.clients.len()];
     for _ in 0..setting.rounds {
         for (client, rounds) in setting.clients.iter().zip(&mut rounds) {
-            let measured = child::measure(client, cell, setting, port);
-            let place = || format!("{} with {}", cell.sentence(setting), client.name());
-            rounds.push(measured.with_context(place)?);
+            match child::measure(client, cell, setting, port) {
+                Ok(round) => rounds.push(round),
+                Err(error) => printer.talk(&format!("  {} failed: {error:#}", client.name())),
+            }
         }
     }
-    let clients = setting.clients.iter().zip(rounds);
-    Ok(clients.map(|(client, rounds)| record::CellRecord::new(cell, client, rounds)).collect())
+    let record = |(client, rounds)| CellRecord::new(cell, client, setting.rounds, rounds);
+    setting.clients.iter().zip(rounds).map(record).collect()
 }
 
 fn serve(port: u16, printer: Printer) -> Result<Outcome, Failure> {

@@ -17,11 +17,11 @@
 //! | `cells` | one object per workload, mode, connections and client |
 //!
 //! A cell holds `client` (`native`, `floor`, `sysbench`), `workload`, `statements`, `tables`,
-//! `connections`; the medians of its rounds `qps`, `queries_per_cpu_s` (queries per second of the
-//! client's processor time, which is what one core can drive), `cpu_ns_per_query`,
-//! `core_use_percent` (of one processor, 100 means the client was saturated); the largest
-//! `memory_peak_bytes`; and the `rounds` themselves: `queries`, `events`, `errors`,
-//! `measured_us`, `cpu_us`, `memory_peak_bytes`.
+//! `connections`, `failed_rounds`; `figures`, null where every round failed: the medians `qps`,
+//! `queries_per_cpu_s` (queries per second of the client's processor time, which is what one core
+//! can drive), `cpu_ns_per_query`, `core_use_percent` (of one processor, 100 means the client was
+//! saturated), and the largest `memory_peak_bytes`; and the `rounds` that succeeded: `queries`,
+//! `events`, `errors`, `measured_us`, `cpu_us`, `memory_peak_bytes`.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -74,12 +74,20 @@ pub(super) struct CellRecord {
     pub(super) statements: &'static str,
     pub(super) tables: u32,
     pub(super) connections: u32,
+    pub(super) failed_rounds: u32,
+    /// `None` where every round failed.
+    pub(super) figures: Option<Figures>,
+    rounds: Vec<Round>,
+}
+
+/// The medians of the rounds, and their largest memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Figures {
     pub(super) qps: u64,
     pub(super) queries_per_cpu_s: u64,
     pub(super) cpu_ns_per_query: u64,
     pub(super) core_use_percent: u64,
     pub(super) memory_peak_bytes: u64,
-    rounds: Vec<Round>,
 }
 
 /// One measurement.
@@ -147,19 +155,17 @@ impl Record {
 }
 
 impl CellRecord {
-    pub(super) fn new(cell: &Cell, client: &Client, rounds: Vec<Round>) -> Self {
-        let median_of = |figure: fn(&Round) -> u64| median(rounds.iter().map(figure).collect());
+    /// `wanted` rounds were begun; these of them succeeded.
+    pub(super) fn new(cell: &Cell, client: &Client, wanted: u32, rounds: Vec<Round>) -> Self {
+        let succeeded = u32::try_from(rounds.len()).unwrap_or(u32::MAX);
         Self {
             client: client.name(),
             workload: cell.workload.name(),
             statements: cell.statements.name(),
             tables: cell.tables,
             connections: cell.connections,
-            qps: median_of(|round| per(round.queries, 1_000_000, round.measured_us)),
-            queries_per_cpu_s: median_of(|round| per(round.queries, 1_000_000, round.cpu_us)),
-            cpu_ns_per_query: median_of(|round| per(round.cpu_us, 1_000, round.queries)),
-            core_use_percent: median_of(|round| per(round.cpu_us, 100, round.measured_us)),
-            memory_peak_bytes: rounds.iter().map(|r| r.memory_peak_bytes).max().unwrap_or(0),
+            failed_rounds: wanted.saturating_sub(succeeded),
+            figures: Figures::of(&rounds),
             rounds,
         }
     }
@@ -168,6 +174,19 @@ impl CellRecord {
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         let key = |cell: &Self| (cell.workload, cell.statements, cell.tables, cell.connections);
         key(self) == key(other) && self.client != other.client
+    }
+}
+
+impl Figures {
+    fn of(rounds: &[Round]) -> Option<Self> {
+        let median_of = |figure: fn(&Round) -> u64| median(rounds.iter().map(figure).collect());
+        Some(Self {
+            memory_peak_bytes: rounds.iter().map(|round| round.memory_peak_bytes).max()?,
+            qps: median_of(|round| per(round.queries, 1_000_000, round.measured_us)),
+            queries_per_cpu_s: median_of(|round| per(round.queries, 1_000_000, round.cpu_us)),
+            cpu_ns_per_query: median_of(|round| per(round.cpu_us, 1_000, round.queries)),
+            core_use_percent: median_of(|round| per(round.cpu_us, 100, round.measured_us)),
+        })
     }
 }
 
@@ -220,9 +239,15 @@ mod tests {
             memory_peak_bytes,
         };
         let rounds = vec![round(100_000, 7), round(300_000, 5), round(200_000, 6)];
-        let record = CellRecord::new(&cell, &Client::Native, rounds);
-        assert_eq!((record.qps, record.queries_per_cpu_s), (100_000, 200_000));
-        assert_eq!((record.cpu_ns_per_query, record.core_use_percent), (5_000, 50));
-        assert_eq!(record.memory_peak_bytes, 7);
+        let record = CellRecord::new(&cell, &Client::Native, 4, rounds);
+        let figures = Figures {
+            qps: 100_000,
+            queries_per_cpu_s: 200_000,
+            cpu_ns_per_query: 5_000,
+            core_use_percent: 50,
+            memory_peak_bytes: 7,
+        };
+        assert_eq!((record.failed_rounds, record.figures), (1, Some(figures)));
+        assert_eq!(CellRecord::new(&cell, &Client::Floor, 1, Vec::new()).figures, None);
     }
 }

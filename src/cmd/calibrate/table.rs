@@ -2,7 +2,7 @@
 //!
 //! Must not know: how it was measured.
 
-use super::record::{CellRecord, Record};
+use super::record::{CellRecord, Figures, Record};
 use crate::model::Bytes;
 use crate::ui::{Align, Table, figures};
 
@@ -38,11 +38,8 @@ pub(super) fn render(record: &Record) -> String {
         let other = record.cells.iter().find(|other| other.is_beside(cell));
         if has_other {
             let other = other.filter(|_| cell.client == "native");
-            let ratios = other.map(|other| {
-                let figures: [fn(&CellRecord) -> u64; 2] = [|c| c.qps, |c| c.queries_per_cpu_s];
-                figures.map(|figure| ratio(figure(cell), figure(other)))
-            });
-            row.extend(ratios.unwrap_or_default());
+            let both = cell.figures.zip(other.and_then(|other| other.figures));
+            row.extend(both.map(|(ours, theirs)| ratios(ours, theirs)).unwrap_or_default());
         }
         table.row(row);
     }
@@ -50,19 +47,29 @@ pub(super) fn render(record: &Record) -> String {
 }
 
 fn row(cell: &CellRecord) -> Vec<String> {
-    vec![
+    let mut row = vec![
         cell.workload.to_owned(),
         format!("{}, {} tables", cell.statements, cell.tables),
         cell.connections.to_string(),
         cell.client.to_owned(),
-        figures::count(cell.qps),
-        figures::count(cell.queries_per_cpu_s),
-        format!("{} %", cell.core_use_percent),
-        format!("{:.2} us", cell.cpu_ns_per_query as f64 / 1_000.0),
-        figures::bytes(Bytes(cell.memory_peak_bytes)),
-    ]
+    ];
+    match cell.figures {
+        None => row.extend(std::iter::repeat_n("failed".to_owned(), HEADERS.len() - row.len())),
+        Some(figures) => row.extend([
+            figures::count(figures.qps),
+            figures::count(figures.queries_per_cpu_s),
+            format!("{} %", figures.core_use_percent),
+            format!("{:.2} us", figures.cpu_ns_per_query as f64 / 1_000.0),
+            figures::bytes(Bytes(figures.memory_peak_bytes)),
+        ]),
+    }
+    row
 }
 
-fn ratio(ours: u64, theirs: u64) -> String {
-    if theirs == 0 { String::new() } else { format!("{:.2}", ours as f64 / theirs as f64) }
+fn ratios(ours: Figures, theirs: Figures) -> [String; 2] {
+    let pairs = [(ours.qps, theirs.qps), (ours.queries_per_cpu_s, theirs.queries_per_cpu_s)];
+    pairs.map(|(ours, theirs)| match theirs {
+        0 => String::new(),
+        theirs => format!("{:.2}", ours as f64 / theirs as f64),
+    })
 }
