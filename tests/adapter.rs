@@ -45,9 +45,7 @@ async fn replies(
     let options = WorkloadOptions { skip_trx: true, ..WorkloadOptions::default() };
     let scenario = Scenario { id, title: None, workload, options };
     let program = Arc::new(Program::new(&scenario, dataset, mode, KeyLaw::Uniform));
-    for sql in program.prepared() {
-        session.prepare(&sql).await.expect("it prepares");
-    }
+    session.expect_statements(program.prepared(), usize::MAX);
     let mut generator = Generator::new(Arc::clone(&program), 7, 0);
     let (mut request, mut replies) = (Request::default(), Vec::new());
     session.send(&text("BEGIN")).await.expect("BEGIN");
@@ -105,10 +103,12 @@ async fn handles_stay_however_many_there_are_and_commit_is_one() {
     let endpoint =
         tokio::task::spawn_blocking(move || loaded(load.0, &load.1)).await.expect("it loads");
     let mut session = connect(&endpoint).await;
-    for number in 0..200 {
-        session.prepare(&format!("SELECT {number} FROM sbtest1 WHERE id=1")).await.expect("room");
+    let select = |number| format!("SELECT {number} FROM sbtest1 WHERE id=1");
+    let statements: Arc<[String]> = (0..200).map(select).chain(["COMMIT".to_owned()]).collect();
+    session.expect_statements(&statements, statements.len());
+    for slot in 0..statements.len() {
+        session.prepare(slot).await.expect("room");
     }
-    session.prepare("COMMIT").await.expect("COMMIT prepares");
     let mut admin = Admin::connect(&endpoint).await.expect("root may connect");
     for slot in [0, 1, 199, 0] {
         let request = Request { slot: Some(slot), ..Request::default() };

@@ -74,6 +74,7 @@ fn trial(driver: &impl Driver, program: Arc<Program>, concurrency: u32) -> Measu
     let setup = TrialSetup {
         program,
         concurrency,
+        handles_max: usize::MAX,
         warmup: Duration::ZERO,
         duration: Duration::from_millis(100),
         drain_limit: Duration::from_secs(20),
@@ -151,7 +152,7 @@ fn floor_setup(server: &Server, program: &Arc<Program>) -> FloorSetup {
     FloorSetup {
         address: server.address,
         connections: CONNECTIONS as usize,
-        prepared: program.prepared().collect(),
+        prepared: program.prepared().to_vec(),
         event: event.collect(),
         duration: Duration::from_millis(100),
     }

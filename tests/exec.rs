@@ -43,7 +43,8 @@ struct Scripted {
 struct ScriptedSession {
     server: Scripted,
     connection: usize,
-    prepared: usize,
+    statements: Arc<[String]>,
+    prepared: BTreeSet<usize>,
 }
 
 impl Scripted {
@@ -96,13 +97,24 @@ impl Driver for Scripted {
             transcripts.len() - 1
         };
         self.act(connection, "LOGIN").await?;
-        Ok(ScriptedSession { server: self.clone(), connection, prepared: 0 })
+        let server = self.clone();
+        Ok(ScriptedSession {
+            server,
+            connection,
+            statements: Arc::default(),
+            prepared: BTreeSet::new(),
+        })
     }
 }
 
 impl Session for ScriptedSession {
-    async fn prepare(&mut self, sql: &str) -> Result<(), DriverError> {
-        self.prepared += 1;
+    fn expect_statements(&mut self, statements: &Arc<[String]>, _: usize) {
+        self.statements = Arc::clone(statements);
+    }
+
+    async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
+        self.prepared.insert(slot);
+        let sql = self.statements[slot].clone();
         self.server.act(self.connection, &format!("PREPARE {sql}")).await.map(drop)
     }
 
@@ -110,7 +122,9 @@ impl Session for ScriptedSession {
         match request.slot {
             None => self.server.act(self.connection, &request.text).await,
             Some(slot) => {
-                assert!(slot < self.prepared, "handle {slot} was never prepared here");
+                if !self.prepared.contains(&slot) {
+                    self.prepare(slot).await?;
+                }
                 self.server.act(self.connection, &format!("EXECUTE {slot}")).await
             }
         }
@@ -132,6 +146,7 @@ fn setup(concurrency: u32, duration_ms: u64) -> TrialSetup {
     TrialSetup {
         program: program(Workload::OltpReadWrite, StatementMode::Text),
         concurrency,
+        handles_max: usize::MAX,
         warmup: Duration::ZERO,
         duration: Duration::from_millis(duration_ms),
         drain_limit: Duration::from_secs(20),

@@ -11,14 +11,24 @@ use gridbench::load::{
 };
 use gridbench::model::{Dataset, Endpoint, Interrupt};
 use gridbench::workload::rows::Rows;
-use gridbench::workload::schema;
 
 fn dataset(tables: u32, table_size: u64) -> Dataset {
     Dataset { tables, table_size, charset: "utf8mb4".into(), seed: 20_251_210 }
 }
 
 fn load(endpoint: &Endpoint, dataset: &Dataset, loaders: u32) -> Result<LoadReport, LoadError> {
-    ensure(endpoint, dataset, &LoadOptions { loaders }, &Interrupt::default(), &mut |_| {})
+    let endpoint = named(endpoint, dataset);
+    ensure(&endpoint, dataset, &LoadOptions { loaders }, &Interrupt::default(), &mut |_| {})
+}
+
+/// The schema of a dataset in these tests.
+fn database(dataset: &Dataset) -> String {
+    format!("sbtest_{}x{}", dataset.tables, dataset.table_size)
+}
+
+/// The endpoint that names that schema.
+fn named(endpoint: &Endpoint, dataset: &Dataset) -> Endpoint {
+    Endpoint { database: Some(database(dataset)), ..endpoint.clone() }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -41,7 +51,7 @@ fn sql(endpoint: &Endpoint, statements: &[&str]) -> Option<String> {
 
 /// The checksum of a table as the server computes it.
 fn stored(endpoint: &Endpoint, dataset: &Dataset, table: u32) -> String {
-    let database = schema::database(dataset);
+    let database = database(dataset);
     let sum = "CAST(SUM(CRC32(CONCAT(id, k, c, pad))) AS CHAR)";
     let query = format!("SELECT {sum} FROM {database}.sbtest{table}");
     sql(endpoint, &[&query]).expect("the table holds rows")
@@ -69,6 +79,20 @@ fn assert_stored(endpoint: &Endpoint, dataset: &Dataset) {
     for table in 1..=dataset.tables {
         assert_eq!(stored(endpoint, dataset, table), generated(dataset, table), "table {table}");
     }
+}
+
+#[test]
+fn datasets_of_one_size_and_two_seeds_stand_beside_each_other() {
+    let server = Server::shared();
+    let endpoint = server.endpoint();
+    let other = Dataset { seed: 7, ..dataset(1, 9) };
+    let names = [dataset(1, 9), other].map(|dataset| {
+        let options = LoadOptions { loaders: 1 };
+        ensure(&endpoint, &dataset, &options, &Interrupt::default(), &mut |_| {})
+            .expect("the dataset loads")
+            .database
+    });
+    assert_ne!(names[0], names[1]);
 }
 
 #[test]
@@ -115,7 +139,13 @@ fn a_complete_dataset_is_reused_and_progress_only_grows() {
     let mut seen: Vec<LoadProgress> = Vec::new();
     let options = LoadOptions { loaders: 2 };
     let mut observe = |progress| seen.push(progress);
-    let first = ensure(&endpoint, &dataset, &options, &Interrupt::default(), &mut observe);
+    let first = ensure(
+        &named(&endpoint, &dataset),
+        &dataset,
+        &options,
+        &Interrupt::default(),
+        &mut observe,
+    );
     assert_eq!(first.expect("it loads").outcome, LoadOutcome::Loaded { rows: 12_000 });
     assert_eq!(seen.first().map(|p| (p.rows_done, p.stage)), Some((0, LoadStage::Verify)));
     assert_eq!(seen.last().map(|p| p.rows_done), Some(12_000));
@@ -210,7 +240,7 @@ fn an_interrupted_load_stops_and_is_completed_later() {
         }
     };
     let options = LoadOptions { loaders: 2 };
-    let error = ensure(&endpoint, &dataset, &options, &interrupt, &mut observe);
+    let error = ensure(&named(&endpoint, &dataset), &dataset, &options, &interrupt, &mut observe);
     assert_eq!(error, Err(LoadError::Interrupted));
     load(&endpoint, &dataset, 2).expect("the dataset is completed");
     assert_stored(&endpoint, &dataset);

@@ -1,4 +1,5 @@
 //! The reply scanner: bytes of real servers, cut anywhere, and bytes that no server sends.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use gridbench::driver::Reply;
 use gridbench::driver::wire::scan::{Scan, ScanError, Scanner};
@@ -77,7 +78,7 @@ fn rows_are_counted_with_and_without_eof() {
 
 #[test]
 fn a_row_may_begin_like_the_end() {
-    // Binary rows begin with 0; a text row whose first value is NULL with 0xFB, an empty one with 0.
+    // Binary rows begin with 0; text rows with 0xFB for NULL, with 0 for an empty value.
     let rows: [&[u8]; 3] = [b"\x00\x00\x77", b"\xfb", b"\x00"];
     let mut payloads: Vec<&[u8]> = vec![b"\x01", COLUMN];
     payloads.extend(rows);

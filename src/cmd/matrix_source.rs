@@ -14,6 +14,7 @@ use super::Failure;
 use crate::cli::MatrixArgs;
 use crate::matrix::{ExpandOptions, MAX_FILE_BYTES, Source, expand, parse};
 use crate::model::{Host, Ladder, Matrix, Plan, ScenarioId, SpecId};
+use crate::report::{Format, Layout};
 use crate::store::baseline;
 use crate::target::host;
 
@@ -40,6 +41,8 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     let name = path.display().to_string();
     let matrix = parse(&Source { name: &name, bytes: &bytes }, &arguments.set)
         .map_err(|faults| Failure::input(anyhow!(faults.render(may_colour()))))?;
+    let layout = Layout::named(&matrix.template, Format::Markdown);
+    layout.check().context("the matrix's template").map_err(Failure::input)?;
     let host = host::read(&arguments.data_dir);
     let options = ExpandOptions {
         published: published(&matrix, &arguments.out)?,

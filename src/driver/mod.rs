@@ -5,11 +5,13 @@
 //! mysql_async; dispatch is static, so another one costs the hot loop nothing.
 
 use std::future::Future;
+use std::sync::Arc;
 
-use crate::model::Request;
+use crate::model::{ErrorCount, Request};
 
 pub mod adapter;
 mod files;
+mod handles;
 pub mod null;
 pub mod wire;
 
@@ -26,11 +28,16 @@ pub trait Driver: Clone + Send + Sync + 'static {
 
 /// One connection, one statement under way at most.
 pub trait Session {
-    /// Prepares a statement on this connection. The n-th call (from 0) makes the handle that
-    /// [`Request::slot`] names.
-    fn prepare(&mut self, sql: &str) -> impl Future<Output = Result<(), DriverError>>;
+    /// Says which statements [`Request::slot`] names, by their place in the list, and how many
+    /// of them may stand prepared at a time (at least one). None stands yet.
+    fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize);
 
-    /// Sends one statement and reads its whole reply; rows are counted and dropped.
+    /// Prepares the statement of a slot, if it does not stand. Where as many stand as may, the
+    /// one used least recently is closed for it.
+    fn prepare(&mut self, slot: usize) -> impl Future<Output = Result<(), DriverError>>;
+
+    /// Sends one statement and reads its whole reply; rows are counted and dropped. The
+    /// statement of a slot is prepared first, if it does not stand.
     fn send(&mut self, request: &Request) -> impl Future<Output = Result<Reply, DriverError>>;
 
     /// Says goodbye and closes the connection.
@@ -81,11 +88,20 @@ pub enum DriverError {
     },
 }
 
+/// Error codes after which the server closes the connection: shutdown, session killed (three
+/// spellings), idle for too long.
+const ENDING_CODES: [u16; 5] = [1053, 1927, 3169, 4031, 1080];
+
 impl DriverError {
-    /// Errors after which sysbench starts the event again: deadlock (1213), lock wait
-    /// time-out (1205), record changed since last read (1020).
+    /// Whether the server has no room for another prepared statement
+    /// (ER_MAX_PREPARED_STMT_COUNT_REACHED).
+    fn is_out_of_handles(&self) -> bool {
+        matches!(self, Self::Server { code: 1461, .. })
+    }
+
+    /// Errors after which the event is tried again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Server { code: 1213 | 1205 | 1020, .. })
+        matches!(self, Self::Server { code, .. } if ErrorCount::RETRIED.contains(code))
     }
 
     /// The server's code; 0 where the connection itself failed.

@@ -10,16 +10,22 @@ use tokio::time::timeout;
 use crate::driver::{Driver, DriverError, Session};
 use crate::workload::Program;
 
-/// Makes a session and prepares the program's statements on it, in the order of their slots.
-/// Each step (the connection, each statement) may take up to `limit`.
+/// Makes a session and, where all of the program's statements may stand at a time, prepares them
+/// in the order of their slots; else each is prepared when it is first sent. Each step (the
+/// connection, each statement) may take up to `limit`.
 pub(super) async fn stand<D: Driver>(
     driver: &D,
     program: &Program,
+    handles_max: usize,
     limit: Duration,
 ) -> Result<D::Session, DriverError> {
     let mut session = within(limit, "connecting", driver.connect()).await?;
-    for sql in program.prepared() {
-        within(limit, "preparing a statement", session.prepare(&sql)).await?;
+    let statements = program.prepared();
+    session.expect_statements(statements, handles_max);
+    if statements.len() <= handles_max {
+        for slot in 0..statements.len() {
+            within(limit, "preparing a statement", session.prepare(slot)).await?;
+        }
     }
     Ok(session)
 }

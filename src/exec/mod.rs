@@ -59,6 +59,9 @@ pub struct TrialSetup {
     pub program: Arc<Program>,
     /// Connections, each with one statement under way at most.
     pub concurrency: u32,
+    /// How many prepared statements a connection may hold at a time, at least one. Where the
+    /// program has more, they are prepared as they come up, and closed in turn.
+    pub handles_max: usize,
     /// Load before the window, not counted.
     pub warmup: Duration,
     /// The measured window.

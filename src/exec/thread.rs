@@ -140,6 +140,7 @@ impl<D: Driver> LoadThread<D> {
             let start = worker::Start {
                 driver: self.driver.clone(),
                 program,
+                handles_max: self.setup.handles_max,
                 connect_limit: self.setup.connect_limit,
                 session,
                 generator,
@@ -178,7 +179,10 @@ impl<D: Driver> LoadThread<D> {
         stream: u32,
     ) -> impl Future<Output = Result<(u32, D::Session), DriverError>> + use<D> {
         let (driver, setup) = (self.driver.clone(), self.setup.clone());
-        async move { Ok((stream, stand(&driver, &setup.program, setup.connect_limit).await?)) }
+        async move {
+            let TrialSetup { program, handles_max, connect_limit, .. } = &setup;
+            Ok((stream, stand(&driver, program, *handles_max, *connect_limit).await?))
+        }
     }
 
     /// Waits for the start; `None` if there will be none.

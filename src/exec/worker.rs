@@ -31,6 +31,7 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 pub(super) struct Start<D: Driver> {
     pub(super) driver: D,
     pub(super) program: Arc<Program>,
+    pub(super) handles_max: usize,
     pub(super) connect_limit: Duration,
     pub(super) session: D::Session,
     pub(super) generator: Generator,
@@ -41,9 +42,9 @@ pub(super) struct Start<D: Driver> {
 /// Sends events from the start of the load to the end of the window. When it returns, nothing of
 /// it is open.
 pub(super) async fn run<D: Driver>(start: Start<D>, window: Window, thread: Rc<ThreadState>) {
-    let Start { driver, program, connect_limit, session, generator, place } = start;
+    let Start { driver, program, handles_max, connect_limit, session, generator, place } = start;
     let mut worker = Worker {
-        line: Line { driver, program, connect_limit, session: Some(session) },
+        line: Line { driver, program, handles_max, connect_limit, session: Some(session) },
         generator,
         window,
         thread,
@@ -77,6 +78,7 @@ struct Worker<D: Driver> {
 struct Line<D: Driver> {
     driver: D,
     program: Arc<Program>,
+    handles_max: usize,
     connect_limit: Duration,
     session: Option<D::Session>,
 }
@@ -252,7 +254,8 @@ impl<D: Driver> Line<D> {
 
     /// A new session, in the time that is left; `None` when that is over.
     async fn stand(&self, left: Duration) -> Option<Result<D::Session, DriverError>> {
-        timeout(left, stand(&self.driver, &self.program, self.connect_limit)).await.ok()
+        let standing = stand(&self.driver, &self.program, self.handles_max, self.connect_limit);
+        timeout(left, standing).await.ok()
     }
 }
 

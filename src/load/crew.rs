@@ -11,8 +11,9 @@ use tokio::runtime::Runtime;
 
 use crate::driver::adapter::Admin;
 use crate::model::Interrupt;
+use crate::workload::schema as names;
 
-use super::schema::Home;
+use super::schema::{Home, Standing};
 use super::table::Loader;
 use super::{LoadError, LoadProgress, LoadStage};
 
@@ -22,6 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Those who load together.
 pub(super) struct Crew<'a> {
     pub(super) home: &'a Home,
+    pub(super) standing: &'a Standing,
     pub(super) interrupt: &'a Interrupt,
     pub(super) loaders: u32,
 }
@@ -89,7 +91,7 @@ impl Crew<'_> {
         runtime()?.block_on(async {
             let mut loader = Loader::connect(self.home, &stop, &work.rows_done).await?;
             while let Some(table) = work.tables.get(work.next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = loader.make(*table).await {
+                if let Err(error) = self.make(&mut loader, *table).await {
                     if error == LoadError::Interrupted {
                         self.kill(&loader.admin).await;
                     }
@@ -99,6 +101,14 @@ impl Crew<'_> {
             loader.admin.close().await;
             Ok(())
         })
+    }
+
+    async fn make(&self, loader: &mut Loader<'_>, number: u32) -> Result<(), LoadError> {
+        let table = names::table(number);
+        if self.standing.tables.contains(&table) {
+            loader.drop(&table).await?;
+        }
+        loader.make(number, &table).await
     }
 
     /// Ends the statement that was given up, so that the next run need not wait for it. Best

@@ -15,8 +15,9 @@ pub enum LoadError {
     Interrupted,
     /// The schema's name is taken by something that is not this dataset.
     #[error(
-        "schema `{database}` at {address} is not touched, because {found}; if it is not needed, \
-         remove it with `DROP DATABASE {database}` and run again"
+        "schema `{database}` at {address} is not touched, because {found}; name another one as \
+         `database` in the targets file, or, if nobody needs it, `DROP DATABASE {database}`, and \
+         run again"
     )]
     Foreign {
         /// The schema.

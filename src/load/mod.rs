@@ -1,8 +1,8 @@
 //! Filling a dataset: sysbench's `prepare`, deterministic, in parallel, and resumable.
 //!
-//! Must not know: matrices, trials, screens. A dataset has a schema of its own, named by
-//! `workload::schema::database`; the state table in it says what is complete. A table that is
-//! not is made anew, so that no row is ever there twice.
+//! Must not know: matrices, trials, screens. A dataset has a schema of its own, named by the
+//! endpoint or else by `workload::schema::database`; the state table in it says what is
+//! complete. A table that is not is made anew, so that no row is ever there twice.
 
 mod batch;
 mod cache;
@@ -20,7 +20,6 @@ pub use schema::STATE_TABLE;
 
 use crate::driver::adapter::Admin;
 use crate::model::{Dataset, Endpoint, Interrupt};
-use crate::workload::schema as names;
 
 use self::crew::Crew;
 use self::schema::Home;
@@ -90,8 +89,8 @@ pub enum LoadOutcome {
 
 /// Sees to it that the dataset stands complete on the server; blocks until it does.
 ///
-/// The endpoint's `database` is ignored: the dataset's own schema is created and used. A
-/// schema of that name that holds anything else is an error and stays as it is. Tables whose
+/// The schema is the endpoint's `database`; without one, a schema of the dataset's own. A
+/// schema that holds anything else is an error and stays as it is. Tables whose
 /// row count is no longer the dataset's (`oltp_insert`, `oltp_delete`) are made anew; values
 /// that updates have changed are not looked at, as sysbench does not either.
 ///
@@ -124,11 +123,12 @@ pub fn ensure(
         tables => LoadOutcome::Completed { tables, rows },
     };
     if tables > 0 {
-        Crew { home: &home, interrupt, loaders: options.loaders }
+        runtime.block_on(home.mark_loading(&mut admin, &missing))?;
+        Crew { home: &home, standing: &standing, interrupt, loaders: options.loaders }
             .load(missing, progress, observe)?;
     }
     let dataset_bytes = runtime.block_on(finish(admin, &home))?;
-    let database = names::database(dataset);
+    let database = home.database.clone();
     Ok(LoadReport { database, outcome, dataset_bytes, elapsed: started.elapsed() })
 }
 

@@ -19,6 +19,8 @@ const FINGERPRINT: &str = "fingerprint";
 const LOADING: &str = "loading";
 const COMPLETE: &str = "complete";
 
+/// Tables that one statement marks.
+const MARKS_MAX: usize = 1_000;
 /// A connection that has just ended keeps its lock until the server has noticed.
 const LOCK_WAIT_SECS: u32 = 3;
 
@@ -32,16 +34,19 @@ pub(super) struct Home {
     fingerprint: String,
 }
 
-/// What the state table says.
+/// What was found in the schema.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
-    /// Numbers of the tables that were completed.
+    /// Numbers of the tables that the state table calls complete.
     pub(super) complete: BTreeSet<u32>,
+    /// Names of the tables that are there.
+    pub(super) tables: BTreeSet<String>,
 }
 
 impl Home {
     pub(super) fn new(endpoint: &Endpoint, dataset: &Dataset) -> Self {
-        let database = names::database(dataset);
+        let named = endpoint.database.clone();
+        let database = named.unwrap_or_else(|| names::database(dataset));
         let endpoint = Endpoint { database: Some(database.clone()), ..endpoint.clone() };
         let fingerprint = names::fingerprint(dataset);
         Self { dataset: dataset.clone(), database, endpoint, fingerprint }
@@ -110,11 +115,9 @@ impl Home {
     /// Reads the state table, or makes it in an empty schema; refuses any other schema.
     async fn standing(&self, admin: &mut Admin) -> Result<Standing, LoadError> {
         let failed = |e| self.failed("reading its state", e);
-        let mut others = self.tables(admin).await.map_err(failed)?;
-        let has_state = others.iter().any(|name| name == STATE_TABLE);
-        others.retain(|name| name != STATE_TABLE);
-        if !has_state {
-            if let Some(name) = others.first() {
+        let mut tables = BTreeSet::from_iter(self.tables(admin).await.map_err(failed)?);
+        if !tables.remove(STATE_TABLE) {
+            if let Some(name) = tables.first() {
                 let found = format!("it holds `{name}`, which gridbench did not make");
                 return Err(self.foreign(admin, found));
             }
@@ -126,7 +129,7 @@ impl Home {
         }
         let rows = admin.rows(&format!("SELECT item, state FROM {STATE_TABLE}")).await;
         let rows = rows.map_err(failed)?;
-        self.standing_of(admin, &rows, others.is_empty()).await
+        self.standing_of(admin, &rows, tables).await
     }
 
     /// What the rows of the state table mean.
@@ -134,9 +137,9 @@ impl Home {
         &self,
         admin: &mut Admin,
         rows: &[Vec<Option<String>>],
-        empty: bool,
+        tables: BTreeSet<String>,
     ) -> Result<Standing, LoadError> {
-        let mut standing = Standing::default();
+        let mut standing = Standing { complete: BTreeSet::new(), tables };
         let mut fingerprint = None;
         for row in rows {
             let [Some(item), Some(state)] = row.as_slice() else { continue };
@@ -150,7 +153,7 @@ impl Home {
         match fingerprint {
             Some(found) if found == self.fingerprint => Ok(standing),
             // Made by a run that was killed before its first word.
-            None if empty && rows.is_empty() => {
+            None if standing.tables.is_empty() && rows.is_empty() => {
                 self.mark(admin, FINGERPRINT, &self.fingerprint).await?;
                 Ok(standing)
             }
@@ -162,13 +165,19 @@ impl Home {
         }
     }
 
-    /// Notes that a table is about to be made anew.
+    /// Notes that these tables are about to be made anew.
     pub(super) async fn mark_loading(
         &self,
         admin: &mut Admin,
-        table: &str,
+        tables: &[u32],
     ) -> Result<(), LoadError> {
-        self.mark(admin, table, LOADING).await
+        let row = |table: &u32| format!("('{}', '{LOADING}')", names::table(*table));
+        for tables in tables.chunks(MARKS_MAX) {
+            let rows: Vec<String> = tables.iter().map(row).collect();
+            let sql = format!("REPLACE INTO {STATE_TABLE} (item, state) VALUES {}", rows.join(","));
+            self.run(admin, &sql, "writing its state").await?;
+        }
+        Ok(())
     }
 
     /// Notes that a table is complete.

@@ -47,18 +47,19 @@ impl<'a> Loader<'a> {
         Ok(Self { admin, home, stop, rows_done, takes_files })
     }
 
-    /// Makes the table of that number anew and marks it complete.
-    pub(super) async fn make(&mut self, number: u32) -> Result<(), LoadError> {
-        let table = names::table(number);
-        let home = self.home;
-        home.mark_loading(&mut self.admin, &table).await?;
-        self.run(&table, "replacing", &format!("DROP TABLE IF EXISTS {table}")).await?;
-        self.run(&table, "creating", &names::create_table(number)).await?;
-        self.fill(number, &table).await?;
-        self.run(&table, "indexing", &names::create_index(number)).await?;
-        self.run(&table, "analysing", &format!("ANALYZE TABLE {table}")).await?;
-        self.check(number, &table).await?;
-        home.mark_complete(&mut self.admin, &table).await
+    /// Removes what an earlier attempt left.
+    pub(super) async fn drop(&mut self, table: &str) -> Result<(), LoadError> {
+        self.run(table, "replacing", &format!("DROP TABLE IF EXISTS {table}")).await
+    }
+
+    /// Makes the table of that number and name, and marks it complete.
+    pub(super) async fn make(&mut self, number: u32, table: &str) -> Result<(), LoadError> {
+        self.run(table, "creating", &names::create_table(number)).await?;
+        self.fill(number, table).await?;
+        self.run(table, "indexing", &names::create_index(number)).await?;
+        self.run(table, "analysing", &format!("ANALYZE TABLE {table}")).await?;
+        self.check(number, table).await?;
+        self.home.mark_complete(&mut self.admin, table).await
     }
 
     /// Sends all rows in batches, each its own transaction.

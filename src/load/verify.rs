@@ -52,14 +52,16 @@ pub(super) async fn rows_found(
     home: &Home,
     table: u32,
 ) -> Result<u64, DriverError> {
-    let expected = home.dataset.table_size;
     let table = names::table(table);
-    let number = |text: Option<String>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
-    let highest = number(admin.scalar(&format!("SELECT MAX(id) FROM {table}")).await?);
-    if highest != expected || home.dataset.rows() > COUNTED_ROWS_MAX {
-        return Ok(highest);
-    }
-    Ok(number(admin.scalar(&format!("SELECT COUNT(*) FROM {table}")).await?))
+    let counted = home.dataset.rows() <= COUNTED_ROWS_MAX;
+    let count = if counted { "COUNT(*)" } else { "MAX(id)" };
+    let rows = admin.rows(&format!("SELECT MAX(id), {count} FROM {table}")).await?;
+    let number = |column: usize| {
+        let text = rows.first().and_then(|row| row.get(column)?.as_deref());
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    };
+    let highest = number(0);
+    Ok(if highest == home.dataset.table_size { number(1) } else { highest })
 }
 
 /// Bytes of data and indexes of all `sbtest` tables, as the server counts them.

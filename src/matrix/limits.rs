@@ -24,7 +24,8 @@ pub(super) const MAX_WARMUP_RATIO: u32 = 100;
 
 pub(super) const CONCURRENCY: RangeInclusive<u64> = 1..=100_000;
 pub(super) const TABLES: RangeInclusive<u64> = 1..=1_000_000;
-pub(super) const TABLE_SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// `id` is INTEGER, as sysbench declares it.
+pub(super) const TABLE_SIZE: RangeInclusive<u64> = 1..=2_147_483_647;
 pub(super) const CPU: RangeInclusive<u64> = 1..=4_096;
 /// The published buffer pool is memory less 500 MB: below 512 MB nothing is left of it.
 pub(super) const MEMORY_BYTES: RangeInclusive<u64> = 512_000_000..=100_000_000_000_000;

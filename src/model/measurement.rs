@@ -69,6 +69,17 @@ pub struct ErrorCount {
     pub message: String,
 }
 
+impl ErrorCount {
+    /// Server errors after which an event is rolled back and tried again, as sysbench tries it:
+    /// deadlock, lock wait time-out, record changed since last read.
+    pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
+
+    /// Whether each of these errors ended its event, which then counts nowhere.
+    pub fn ends_events(&self) -> bool {
+        !Self::RETRIED.contains(&self.code)
+    }
+}
+
 /// A latency distribution in seven numbers, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencySummary {

@@ -21,7 +21,7 @@ pub struct RunDescription {
     pub plan: Plan,
     /// Where gridbench ran.
     pub host: Host,
-    /// Name of the driver that carried the load, for example `mysql_async`.
+    /// Name of the driver that carried the load, `native` is gridbench's own.
     pub driver: String,
     /// One record for each spec whose server was reached.
     pub servers: Vec<ServerRecord>,

@@ -299,6 +299,7 @@ mod tests {
             run: results.name.clone(),
             date: String::new(),
             servers: Vec::new(),
+            shared_machine: true,
             tool_version: String::new(),
             rehearsal: Some(Rehearsal { factor: 100 }),
         };

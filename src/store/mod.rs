@@ -54,7 +54,7 @@ pub struct TrialRecord<'a> {
     pub spec: &'a PlannedSpec,
     /// From 1.
     pub repetition: u32,
-    /// Start of the measured window, milliseconds since 1970-01-01 UTC.
+    /// When it began (before its connections and warm-up), milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: i64,
     /// Its numbers.
     pub measurement: &'a Measurement,

@@ -248,6 +248,12 @@ impl ErrorRow {
     }
 }
 
+impl From<ErrorRow> for ErrorCount {
+    fn from(row: ErrorRow) -> Self {
+        Self { code: row.code, count: row.count, message: row.first_message }
+    }
+}
+
 impl Row for CellRow {
     const FILE: &'static str = "cells.csv";
 }

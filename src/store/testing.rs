@@ -35,7 +35,7 @@ pub(super) fn description() -> RunDescription {
             kernel: "6.1".into(),
             disk_free: Some(Bytes(5)),
         },
-        driver: "mysql_async".into(),
+        driver: "a driver".into(),
         servers: Vec::new(),
     }
 }

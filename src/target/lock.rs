@@ -84,9 +84,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let first = Lock::take(dir.path()).unwrap();
         let refused = Lock::take(dir.path()).unwrap_err();
-        assert!(
-            matches!(refused, TargetError::DataDirInUse { pid: Some(pid), .. } if pid == std::process::id())
-        );
+        let TargetError::DataDirInUse { pid, .. } = refused else { panic!("{refused}") };
+        assert_eq!(pid, Some(std::process::id()));
         drop(first);
         assert!(!dir.path().join("lock").exists());
         drop(Lock::take(dir.path()).unwrap());

@@ -139,7 +139,7 @@ mod tests {
     /// One event, a statement to a line; a prepared one as its slot, SQL and parameters.
     fn event(generator: &mut Generator) -> Vec<String> {
         let program = Arc::clone(&generator.program);
-        let handles: Vec<String> = program.prepared().collect();
+        let handles = program.prepared();
         assert_eq!(handles.len(), program.prepared_count());
         let mut request = Request::default();
         generator.begin_event();

@@ -2,6 +2,8 @@
 //!
 //! Must not know: connections, or any state that changes between events.
 
+use std::sync::Arc;
+
 use crate::model::{Dataset, KeyLaw, Scenario, StatementKind, StatementMode};
 
 use super::keys::KeyDistribution;
@@ -14,6 +16,7 @@ pub struct Program {
     /// `#` and `?` filled with the mode's own: the SQL of each handle of one table, in order.
     table_handles: Vec<&'static str>,
     prepares_commit: bool,
+    prepared: Arc<[String]>,
     pub(super) keys: KeyDistribution,
     pub(super) tables: u32,
     pub(super) range_size: u32,
@@ -58,6 +61,7 @@ impl Program {
             steps: Vec::new(),
             table_handles: Vec::new(),
             prepares_commit: transaction && statements == StatementMode::Prepared,
+            prepared: Arc::default(),
             keys: KeyDistribution::new(keys, dataset.table_size),
             tables: dataset.tables.max(1),
             range_size: scenario.options.range_size,
@@ -73,6 +77,7 @@ impl Program {
             let handle = if prepared { Handle::Commit } else { Handle::Text };
             program.push(&statements::COMMIT, false, handle);
         }
+        program.prepared = program.all_handles().collect();
         program
     }
 
@@ -125,11 +130,15 @@ impl Program {
 
     /// Handles that each connection prepares; 0 in text mode.
     pub fn prepared_count(&self) -> usize {
-        self.tables as usize * self.table_handles.len() + usize::from(self.prepares_commit)
+        self.prepared.len()
     }
 
     /// The SQL of each handle, in the order of the slots: table by table, then COMMIT.
-    pub fn prepared(&self) -> impl Iterator<Item = String> + '_ {
+    pub fn prepared(&self) -> &Arc<[String]> {
+        &self.prepared
+    }
+
+    fn all_handles(&self) -> impl Iterator<Item = String> + '_ {
         let of_table = |table: u32| {
             self.table_handles.iter().map(move |sql| sql.replacen('#', &table.to_string(), 1))
         };

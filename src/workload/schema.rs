@@ -10,9 +10,11 @@ use crate::model::Dataset;
 /// Changes whenever a row's content would: part of every fingerprint.
 pub const ROW_FORMAT: u32 = 1;
 
-/// The schema that holds a dataset, and nothing else.
+/// The schema that holds a dataset, and nothing else: datasets that differ in anything stand
+/// beside each other.
 pub fn database(dataset: &Dataset) -> String {
-    format!("sbtest_{}x{}", dataset.tables, dataset.table_size)
+    let fingerprint = fingerprint(dataset);
+    format!("sbtest_{}x{}_{}", dataset.tables, dataset.table_size, &fingerprint[..6])
 }
 
 /// The n-th table, from 1.
@@ -79,7 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_named_after_the_sizes() {
-        assert_eq!(database(&dataset()), "sbtest_250x25000");
+    fn a_schema_is_named_after_the_sizes_and_the_fingerprint() {
+        let name = database(&dataset());
+        assert!(name.starts_with("sbtest_250x25000_"), "{name}");
+        assert_ne!(database(&Dataset { seed: 2, ..dataset() }), name);
     }
 }

@@ -15,6 +15,9 @@ use tempfile::TempDir;
 const REMEDY: &str = "these tests need a server: install mariadb-server (apt-get install \
                       mariadb-server), or put mariadbd and mariadb-install-db into PATH";
 
+/// What a shared server starts with: rows of 20 MB are among what is tested.
+pub(crate) const LARGE_PACKETS: &[&str] = &["--max-allowed-packet=64M"];
+
 /// A running server; dropped, it is gone.
 pub(crate) struct Server {
     process: Child,
@@ -28,7 +31,7 @@ impl Server {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Self::start(&[]));
+            let server = Arc::new(Self::start(LARGE_PACKETS));
             *shared = Arc::downgrade(&server);
             server
         })
@@ -48,7 +51,14 @@ impl Server {
         });
         assert!(install.status.success(), "{}", String::from_utf8_lossy(&install.stderr));
         let port = free_port();
-        let process = spawn(folder.path(), port, options);
+        // No name is looked up, and root may come from the address too.
+        let options = [&["--skip-name-resolve"], options].concat();
+        let process = spawn(&find("mariadbd"), folder.path(), port, &options);
+        Self::listening(process, folder, port)
+    }
+
+    /// Waits for the server that was just started in this folder.
+    pub(crate) fn listening(process: Child, folder: TempDir, port: u16) -> Self {
         let mut server = Self { process, folder, port };
         server.wait_until_it_listens();
         server
@@ -88,9 +98,10 @@ impl Drop for Server {
     }
 }
 
-fn spawn(folder: &Path, port: u16, options: &[&str]) -> Child {
+/// Starts a server on the folder's datadir.
+pub(crate) fn spawn(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child {
     let log = File::create(folder.join("server.log")).expect("a log file");
-    let mut command = Command::new(find("mariadbd"));
+    let mut command = Command::new(program);
     command.arg("--no-defaults");
     for (option, value) in [
         ("datadir", folder.join("data").display().to_string()),
@@ -100,8 +111,7 @@ fn spawn(folder: &Path, port: u16, options: &[&str]) -> Child {
         ("bind-address", "127.0.0.1".into()),
         ("innodb-buffer-pool-size", "128M".into()),
         ("innodb-flush-log-at-trx-commit", "0".into()),
-        ("innodb-log-file-size", "64M".into()),
-        ("skip-name-resolve", "ON".into()),
+        ("loose-innodb-log-file-size", "64M".into()),
     ] {
         command.arg(format!("--{option}={value}"));
     }
@@ -112,10 +122,11 @@ fn spawn(folder: &Path, port: u16, options: &[&str]) -> Child {
         command.arg("--user=root");
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    command.spawn().expect("mariadbd starts")
+    command.spawn().expect("the server starts")
 }
 
-fn run(
+/// Runs a program to its end.
+pub(crate) fn run(
     program: PathBuf,
     arguments: impl FnOnce(&mut Command) -> &mut Command,
 ) -> std::process::Output {
@@ -132,7 +143,8 @@ fn find(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("{name} was not found; {REMEDY}"))
 }
 
-fn free_port() -> u16 {
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.local_addr().expect("its number").port()
 }

@@ -78,6 +78,7 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
     let setup = TrialSetup {
         program: Arc::new(program(arguments)?),
         concurrency: arguments.connections,
+        handles_max: usize::MAX,
         warmup: Duration::ZERO,
         duration: Duration::from_millis(arguments.duration_ms),
         drain_limit: LIMIT,
@@ -107,7 +108,7 @@ fn round_of(measurement: &Measurement) -> Result<Round, Failure> {
 
 fn floor(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
     let program = Arc::new(program(arguments)?);
-    let prepared = program.prepared().collect();
+    let prepared = program.prepared().to_vec();
     let mut generator = Generator::new(Arc::clone(&program), SEED, 0);
     generator.begin_event();
     let event = (0..program.len()).map(|step| {

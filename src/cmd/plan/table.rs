@@ -115,7 +115,7 @@ fn shape(dataset: &Dataset) -> String {
 
 fn ratio(data: Bytes, base: Bytes) -> String {
     match data.0 as f64 / base.0.max(1) as f64 {
-        small if small < 0.005 => "0".to_owned(),
+        small if small < 0.005 => "<0.01".to_owned(),
         ratio => format!("{ratio:.2}"),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
+mod handles;
 mod session;
 mod site;
 mod summary;
@@ -21,6 +22,12 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(arguments, &loaded.plan, printer)?;
     announce(&loaded.plan, &sites, printer);
+    if loaded.plan.trials().is_empty() {
+        return Err(Failure::input(anyhow!(
+            "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
+             tries the matrix on this machine"
+        )));
+    }
     let directory = run_directory(arguments, &loaded)?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
@@ -80,7 +87,7 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         matrix_sha256: loaded.sha256.clone(),
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
-        driver: "mysql_async".to_owned(),
+        driver: "native".to_owned(),
         servers: Vec::new(),
     }
 }

@@ -7,11 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 
+use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::matrix_source::LoadedPlan;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::DriverError;
-use crate::driver::adapter::{Admin, AsyncDriver};
+use crate::driver::adapter::Admin;
+use crate::driver::wire::WireDriver;
 use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 use crate::model::{
@@ -22,6 +24,11 @@ use crate::store::{RunDir, TrialRecord};
 use crate::ui::{Printer, Progress, figures};
 use crate::workload::Program;
 
+/// Loaders wait for the server's DDL most of the time where tables are many and small, so even
+/// two processors are served best by eight of them.
+const LOADERS_MIN: u32 = 8;
+/// More than this only queue at the server.
+const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// How long all connections of a trial may take to stand.
@@ -80,10 +87,10 @@ impl<'a> Session<'a> {
         let mut site = match self.prepare(planned, trials) {
             Ok(site) => site,
             Err(error) if self.interrupt.is_requested() => {
-                self.progress.line(&format!("{}: {error:#}", planned.spec.id));
+                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
-            Err(error) => return self.fail_all(trials, &format!("{error:#}")),
+            Err(error) => return self.fail_all(trials, &chain(&error)),
         };
         for (position, trial) in trials.iter().enumerate() {
             if self.interrupt.is_requested() {
@@ -97,7 +104,10 @@ impl<'a> Session<'a> {
         }
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
-            server.stop().context("the measured trials are kept")?;
+            // What was measured is kept and the other specs go on, however this one ended.
+            if let Err(error) = server.stop() {
+                self.progress.line(&format!("{}: {error}", planned.spec.id));
+            }
         }
         Ok(())
     }
@@ -105,13 +115,13 @@ impl<'a> Session<'a> {
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: starting the server"));
+        self.progress.status(&format!("{id}: {}", self.sites.opening()));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = server_info(&site.endpoint)?;
 
-        let options = LoadOptions { loaders: self.host_cpus.clamp(1, 8) };
+        let options = LoadOptions { loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX) };
         let progress = &mut self.progress;
         let observe = &mut |at: LoadProgress| {
             progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
@@ -141,10 +151,22 @@ impl<'a> Session<'a> {
         endpoint: &Endpoint,
     ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
-        let driver = AsyncDriver::new(endpoint);
-        let setup = self.setup(cell, planned, trial.repetition);
+        let driver = WireDriver::new(endpoint);
+        let mut setup = self.setup(cell, planned, trial.repetition);
         let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
+        let wanted = setup.program.prepared_count();
+        match handles::per_connection(endpoint, wanted, setup.concurrency) {
+            Ok(each) => setup.handles_max = each,
+            Err(error) => return self.fail_all(&[trial], &format!("{error:#}")),
+        }
+        if setup.handles_max < wanted {
+            self.progress.line(&format!(
+                "{label}: {wanted} statements for each connection, of which {} stand prepared at \
+                 a time: the server has no room for more",
+                setup.handles_max
+            ));
+        }
         let progress = &mut self.progress;
         progress.trial_started(&label);
         let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
@@ -159,9 +181,11 @@ impl<'a> Session<'a> {
         let protocol = &self.plan.protocol;
         let scenario = self.plan.scenario(cell);
         let program = Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
+        let handles_max = program.prepared_count();
         TrialSetup {
             program: Arc::new(program),
             concurrency: cell.id.concurrency,
+            handles_max,
             warmup: protocol.warmup,
             duration: protocol.duration,
             drain_limit: DRAIN_LIMIT,
@@ -205,9 +229,11 @@ impl<'a> Session<'a> {
 }
 
 fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    // The schema that the endpoint names may not be there yet.
+    let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let info = runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await?;
+        let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
         admin.close().await;
         Ok::<_, DriverError>(info)

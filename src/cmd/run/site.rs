@@ -74,6 +74,14 @@ impl Sites {
         }
     }
 
+    /// What [`Self::open`] is about to do.
+    pub(super) fn opening(&self) -> &'static str {
+        match self {
+            Self::Managed { .. } => "starting the server",
+            Self::Targets(_) => "reaching the server",
+        }
+    }
+
     /// Starts (or only addresses) the server of a spec.
     pub(super) fn open(
         &self,

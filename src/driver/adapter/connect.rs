@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mysql_async::{Conn, DriverError as AsyncError, Error, IoError, Opts, OptsBuilder};
 
-use crate::driver::DriverError;
+use crate::driver::{DriverError, ENDING_CODES};
 use crate::model::{self, Endpoint};
 
 /// A server that has not answered and let us in by then counts as not reachable.
@@ -19,15 +19,18 @@ const MAX_PACKET_BYTES: usize = 64 << 20;
 /// Only a pool reads this; mysql_async asks each server if it is not told.
 const WAIT_TIMEOUT_SECS: usize = 28_800;
 
-/// Error codes after which the server closes the connection: shutdown, session killed (three
-/// spellings), idle for too long.
-const ENDING_CODES: [u16; 5] = [1053, 1927, 3169, 4031, 1080];
-
 /// Everything that opening a connection needs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Connector {
     opts: Opts,
     address: Address,
+}
+
+/// mysql_async's options print their password.
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Connector {

@@ -9,6 +9,8 @@ mod admin;
 mod connect;
 mod info;
 
+use std::sync::Arc;
+
 use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Params, QueryResult, Statement, Value};
 
@@ -16,6 +18,7 @@ pub use admin::Admin;
 pub use connect::CONNECT_TIMEOUT;
 
 use self::connect::{Address, Connector, protocol};
+use super::handles::{Handles, Sql};
 use super::{Driver, DriverError, Reply, Session};
 use crate::model::{Endpoint, Param, Request};
 
@@ -37,7 +40,7 @@ impl Driver for AsyncDriver {
 
     async fn connect(&self) -> Result<AsyncSession, DriverError> {
         let conn = self.connector.connect().await?;
-        Ok(AsyncSession { conn, handles: Vec::new(), address: self.connector.address() })
+        Ok(AsyncSession { conn, handles: Handles::default(), address: self.connector.address() })
     }
 }
 
@@ -45,31 +48,50 @@ impl Driver for AsyncDriver {
 #[derive(Debug)]
 pub struct AsyncSession {
     conn: Conn,
-    /// By slot. mysql_async's cache of statements is off, so that none of them is closed.
-    handles: Vec<Statement>,
+    /// mysql_async's cache of statements is off, so that none is closed behind our back.
+    handles: Handles<Statement>,
     address: Address,
 }
 
 impl Session for AsyncSession {
-    async fn prepare(&mut self, sql: &str) -> Result<(), DriverError> {
-        let handle = self.conn.prep(sql).await.map_err(|error| self.address.error(error))?;
-        self.handles.push(handle);
-        Ok(())
+    fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize) {
+        self.handles = Handles::new(statements, handles_max);
+    }
+
+    async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
+        if self.handles.get(slot).is_some() {
+            return Ok(());
+        }
+        let Some(sql) = self.handles.sql(slot) else {
+            return Err(protocol(&self.address, "a slot that names no statement"));
+        };
+        let mut to_close = self.handles.make_room();
+        loop {
+            let error = match self.replace(&sql, to_close).await {
+                Ok(handle) => {
+                    self.handles.insert(slot, handle);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            to_close = if error.is_out_of_handles() { self.handles.give_up_one() } else { None };
+            if to_close.is_none() {
+                return Err(error);
+            }
+        }
     }
 
     async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
-        let sent = match request.slot {
-            None => self.query(&request.text).await,
-            Some(slot) => {
-                let params = params(request).ok_or_else(|| {
-                    protocol(&self.address, "a parameter lies outside of the request's text")
-                })?;
-                let Some(handle) = self.handles.get(slot) else {
-                    return Err(protocol(&self.address, "a handle that was never prepared"));
-                };
-                execute(&mut self.conn, handle, params).await
-            }
+        let Some(slot) = request.slot else {
+            let sent = self.query(&request.text).await;
+            return sent.map_err(|error| self.address.error(error));
         };
+        let params = params(request).ok_or_else(|| {
+            protocol(&self.address, "a parameter lies outside of the request's text")
+        })?;
+        self.prepare(slot).await?;
+        let handle = self.handles.get(slot).expect("it was prepared a moment ago");
+        let sent = execute(&mut self.conn, handle, params).await;
         sent.map_err(|error| self.address.error(error))
     }
 
@@ -80,6 +102,19 @@ impl Session for AsyncSession {
 }
 
 impl AsyncSession {
+    /// Closes one statement, prepares another.
+    async fn replace(
+        &mut self,
+        sql: &Sql,
+        to_close: Option<Statement>,
+    ) -> Result<Statement, DriverError> {
+        if let Some(handle) = to_close {
+            let closed = self.conn.close(handle).await;
+            closed.map_err(|error| self.address.error(error))?;
+        }
+        self.conn.prep(sql.as_str()).await.map_err(|error| self.address.error(error))
+    }
+
     async fn query(&mut self, sql: &str) -> mysql_async::Result<Reply> {
         drain(self.conn.query_iter(sql).await?).await
     }

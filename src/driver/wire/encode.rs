@@ -11,6 +11,7 @@ const PAYLOAD_MAX: usize = 0xFF_FFFF;
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
+const COM_STMT_CLOSE: u8 = 0x19;
 const TYPE_LONGLONG: [u8; 2] = [0x08, 0x00];
 const TYPE_VAR_STRING: [u8; 2] = [0xFD, 0x00];
 
@@ -27,6 +28,14 @@ pub(in crate::driver) fn prepare(sql: &str, out: &mut Vec<u8>) {
     packet(0, out, |out| {
         out.push(COM_STMT_PREPARE);
         out.extend_from_slice(sql.as_bytes());
+    });
+}
+
+/// Appends the end of a statement, to which the server says nothing.
+pub(super) fn close(statement: u32, out: &mut Vec<u8>) {
+    packet(0, out, |out| {
+        out.push(COM_STMT_CLOSE);
+        out.extend_from_slice(&statement.to_le_bytes());
     });
 }
 
@@ -92,6 +101,11 @@ pub(in crate::driver) fn packet(
     }
 }
 
+/// In how many packets one payload travels, by the bytes of all of them.
+pub(super) fn packets_in(bytes: usize) -> usize {
+    bytes / (PAYLOAD_MAX + 4) + 1
+}
+
 fn header(length: usize, sequence: u8) -> [u8; 4] {
     let [a, b, c, ..] = length.to_le_bytes();
     [a, b, c, sequence]
@@ -142,6 +156,24 @@ mod tests {
         assert_eq!(out[..4], [0xFF, 0xFF, 0xFF, 0]);
         assert_eq!(out[out.len() - 4..], [0, 0, 0, 1]);
         assert_eq!(out.len(), 4 + PAYLOAD_MAX + 4);
+    }
+
+    #[test]
+    fn packets_are_counted_by_their_bytes() {
+        let cases = [(0, 1), (PAYLOAD_MAX - 1, 1), (PAYLOAD_MAX, 2), (2 * PAYLOAD_MAX, 3)];
+        for (length, packets) in cases {
+            let mut out = Vec::new();
+            packet(0, &mut out, |out| out.resize(out.len() + length, b'x'));
+            assert_eq!(packets_in(out.len()), packets, "{length}");
+            assert_eq!(usize::from(out[out.len() - length % PAYLOAD_MAX - 1]), packets - 1);
+        }
+    }
+
+    #[test]
+    fn a_statement_is_closed_by_its_number() {
+        let mut out = Vec::new();
+        close(258, &mut out);
+        assert_eq!(out, b"\x05\0\0\0\x19\x02\x01\0\0");
     }
 
     #[test]

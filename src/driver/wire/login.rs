@@ -4,11 +4,12 @@
 //! `client_ed25519` in MariaDB's.
 
 use mysql_common::constants::CapabilityFlags;
-use mysql_common::crypto;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::packets::{AuthPlugin, HandshakePacket, HandshakeResponse};
 use mysql_common::proto::MySerialize;
+use mysql_common::scramble::create_response_for_ed25519;
 
+use super::key;
 use super::packets::{PacketFault, Packets};
 use crate::model::Endpoint;
 
@@ -32,6 +33,12 @@ const FAST_AUTH_OK: u8 = 0x03;
 const FULL_AUTH: u8 = 0x04;
 const REQUEST_PUBLIC_KEY: u8 = 0x02;
 
+/// The only version of the protocol that any server in use speaks.
+const PROTOCOL_VERSION: u8 = 10;
+/// Packets of a server that has not said yes or no by then say neither: the longest exchange
+/// takes three.
+const ANSWERS_MAX: usize = 8;
+
 /// Logs in; tells which capabilities both sides share.
 pub(super) async fn login(
     packets: &mut Packets<'_>,
@@ -43,18 +50,25 @@ pub(super) async fn login(
     }
     let handshake: HandshakePacket<'_> =
         ParseBuf(&greeting).parse(()).map_err(|_| PacketFault::broken("greeting"))?;
+    if handshake.protocol_version() != PROTOCOL_VERSION {
+        return Err(PacketFault::broken("greeting"));
+    }
     let mut wanted = WANTED;
     if endpoint.database.is_some() {
         wanted |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
     }
     let shared = wanted & handshake.capabilities();
+    if !shared.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
+        return Err(PacketFault::broken("greeting"));
+    }
+    // A greeting names the server's default, which need not be the account's own: with another
+    // plug-in than these the server will ask for a change.
     let plugin = match handshake.auth_plugin() {
-        Some(AuthPlugin::Other(_)) | None => AuthPlugin::MysqlNativePassword,
-        Some(plugin) => plugin.into_owned(),
+        Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
+        _ => AuthPlugin::MysqlNativePassword,
     };
     let nonce = handshake.nonce();
-    let password = password(endpoint);
-    let data = plugin.gen_data(password, &nonce);
+    let data = plugin.gen_data(password(endpoint), &nonce);
     let response = HandshakeResponse::new(
         data.as_deref(),
         (8, 0, 0),
@@ -84,20 +98,16 @@ async fn authenticate(
     mut nonce: Vec<u8>,
 ) -> Result<(), PacketFault> {
     let mut switched = false;
-    loop {
+    for _ in 0..ANSWERS_MAX {
         let packet = packets.read().await?;
         match (packet.first(), &plugin) {
             (Some(0x00), _) => return Ok(()),
             (Some(0xFF), _) => return Err(packets.server_error(&packet)),
             (Some(0xFE), _) if !switched => {
                 switched = true;
-                let request: AuthSwitchRequest<'_> = ParseBuf(&packet)
-                    .parse(())
-                    .map_err(|_| PacketFault::broken("change of authentication"))?;
-                nonce = request.plugin_data().to_vec();
-                plugin = request.auth_plugin().into_owned();
-                let data = answer(&plugin, endpoint, &nonce)?;
-                packets.write(&data).await?;
+                let change = Change::parse(&packet)?;
+                packets.write(&change.answer(endpoint)?).await?;
+                (plugin, nonce) = (change.plugin, change.nonce);
             }
             (Some(0x01), AuthPlugin::CachingSha2Password) => match packet.get(1) {
                 Some(&FAST_AUTH_OK) => {}
@@ -107,21 +117,53 @@ async fn authenticate(
             _ => return Err(PacketFault::broken("authentication")),
         }
     }
+    Err(PacketFault::broken("authentication"))
 }
 
-fn answer(
-    plugin: &AuthPlugin<'_>,
-    endpoint: &Endpoint,
-    nonce: &[u8],
-) -> Result<Vec<u8>, PacketFault> {
-    match plugin {
-        AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password | AuthPlugin::Ed25519 => {
-            let data = plugin.gen_data(password(endpoint), nonce);
-            Ok(data.map(|data| data.to_vec()).unwrap_or_default())
+/// The server wants another plug-in than the one that was answered with.
+struct Change {
+    plugin: AuthPlugin<'static>,
+    nonce: Vec<u8>,
+}
+
+impl Change {
+    /// 0xFE, the plug-in's name up to a NUL, the nonce. All but ed25519 end the nonce with a NUL
+    /// that does not belong to it; ed25519's 32 bytes are random to the last, and one in 256
+    /// ends with a NUL of its own.
+    fn parse(packet: &[u8]) -> Result<Self, PacketFault> {
+        let [_, rest @ ..] = packet else { return Err(PacketFault::broken("authentication")) };
+        if rest.is_empty() {
+            // The change as it was before plug-ins had names.
+            return Err(PacketFault::Plugin("mysql_old_password".to_owned()));
         }
-        other => {
-            let name = String::from_utf8_lossy(other.as_bytes()).into_owned();
-            Err(PacketFault::Plugin(name))
+        let mut parts = rest.splitn(2, |byte| *byte == 0);
+        let (Some(name), Some(nonce)) = (parts.next(), parts.next()) else {
+            return Err(PacketFault::broken("change of authentication"));
+        };
+        let plugin = AuthPlugin::from_bytes(name).into_owned();
+        let nonce = match plugin {
+            AuthPlugin::Ed25519 => nonce,
+            _ => nonce.strip_suffix(&[0]).unwrap_or(nonce),
+        };
+        Ok(Self { nonce: nonce.to_vec(), plugin })
+    }
+
+    fn answer(&self, endpoint: &Endpoint) -> Result<Vec<u8>, PacketFault> {
+        match &self.plugin {
+            AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => {
+                let data = self.plugin.gen_data(password(endpoint), &self.nonce);
+                Ok(data.map(|data| data.to_vec()).unwrap_or_default())
+            }
+            // An empty password signs as well as any other.
+            AuthPlugin::Ed25519 => {
+                let password = endpoint.password.reveal().as_bytes();
+                Ok(create_response_for_ed25519(password, &self.nonce).to_vec())
+            }
+            // Above all no mysql_clear_password: a server that asks for it would get it.
+            other => {
+                let name = String::from_utf8_lossy(other.as_bytes()).into_owned();
+                Err(PacketFault::Plugin(name))
+            }
         }
     }
 }
@@ -139,16 +181,52 @@ async fn send_password(
     }
     packets.write(&[REQUEST_PUBLIC_KEY]).await?;
     let packet = packets.read().await?;
-    let key = match packet.split_first() {
-        Some((0x01, key)) => key,
+    let pem = match packet.split_first() {
+        Some((0x01, pem)) => pem,
         Some((0xFF, _)) => return Err(packets.server_error(&packet)),
         _ => return Err(PacketFault::broken("public key")),
     };
-    if nonce.is_empty() || !key.starts_with(b"-----BEGIN") {
-        return Err(PacketFault::broken("public key"));
+    for (byte, mask) in secret.iter_mut().zip(nonce.iter().cycle()) {
+        *byte ^= mask;
     }
-    for (index, byte) in secret.iter_mut().enumerate() {
-        *byte ^= nonce[index % nonce.len()];
+    // A secret without a mask would be the password itself.
+    let encrypted = if nonce.is_empty() { None } else { key::encrypt(&secret, pem) };
+    packets.write(&encrypted.ok_or_else(|| PacketFault::broken("public key"))?).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Address, Secret};
+
+    fn endpoint(password: &str) -> Endpoint {
+        Endpoint {
+            address: Address::Unix("/tmp/x.sock".into()),
+            user: "bench".into(),
+            password: Secret::new(password),
+            database: None,
+        }
     }
-    packets.write(&crypto::encrypt(&secret, key)).await
+
+    #[test]
+    fn a_nonce_of_ed25519_keeps_a_nul_at_its_end() {
+        let nonce = [&[7; 31][..], &[0]].concat();
+        let packet = [&b"\xfeclient_ed25519\0"[..], &nonce].concat();
+        let change = Change::parse(&packet).unwrap();
+        assert_eq!(change.nonce, nonce);
+        assert_eq!(change.answer(&endpoint("")).unwrap().len(), 64);
+        let packet = [&b"\xfemysql_native_password\0"[..], &nonce].concat();
+        assert_eq!(Change::parse(&packet).unwrap().nonce, [7; 31]);
+    }
+
+    #[test]
+    fn a_server_that_asks_for_the_password_itself_does_not_get_it() {
+        for name in ["mysql_clear_password", "mysql_old_password", "parsec", "dialog", ""] {
+            let packet = [b"\xfe", name.as_bytes(), b"\0nonce\0"].concat();
+            let answer = Change::parse(&packet).unwrap().answer(&endpoint("hunter2"));
+            assert!(matches!(answer, Err(PacketFault::Plugin(found)) if found == name));
+        }
+        assert!(matches!(Change::parse(b"\xfe"), Err(PacketFault::Plugin(_))));
+        assert!(matches!(Change::parse(b"\xfex"), Err(PacketFault::Broken(_))));
+    }
 }

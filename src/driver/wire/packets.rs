@@ -27,6 +27,12 @@ pub(super) enum PacketFault {
 }
 
 impl PacketFault {
+    /// The server closed the connection.
+    pub(super) fn hung_up() -> Self {
+        let words = "the server closed the connection";
+        Self::Io(io::Error::new(io::ErrorKind::UnexpectedEof, words))
+    }
+
     pub(super) fn broken(what: &str) -> Self {
         Self::Broken(format!("a broken {what} packet"))
     }
@@ -90,18 +96,19 @@ impl<'a> Packets<'a> {
         Ok(())
     }
 
-    /// Reads an error packet. Before the login the server may leave out the SQLSTATE.
+    /// The exchange is over: nothing more may have come.
+    pub(super) fn end(&self) -> Result<(), PacketFault> {
+        match self.waiting.len() {
+            0 => Ok(()),
+            more => Err(PacketFault::Broken(format!("{more} bytes after the end of the reply"))),
+        }
+    }
+
     pub(super) fn server_error(&self, packet: &[u8]) -> PacketFault {
-        let [_, c0, c1, ref rest @ ..] = *packet else { return PacketFault::broken("error") };
-        let (sqlstate, message) = match rest {
-            [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
-            rest => (&[][..], rest),
-        };
-        PacketFault::Server(Box::new(ServerError {
-            code: u16::from_le_bytes([c0, c1]),
-            sqlstate: sqlstate.to_vec(),
-            message: message.to_vec(),
-        }))
+        match ServerError::parse(packet) {
+            Some(error) => PacketFault::Server(Box::new(error)),
+            None => PacketFault::broken("error"),
+        }
     }
 
     async fn fill(&mut self, wanted: usize) -> Result<(), PacketFault> {
@@ -118,7 +125,7 @@ impl<'a> Packets<'a> {
                 })
             });
             if read.await? == 0 {
-                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+                return Err(PacketFault::hung_up());
             }
         }
         Ok(())

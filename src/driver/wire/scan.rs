@@ -49,6 +49,22 @@ pub struct ServerError {
     pub message: Vec<u8>,
 }
 
+impl ServerError {
+    /// ERR: header, code, `#` and SQLSTATE (not always, and never before the login), message.
+    pub(super) fn parse(packet: &[u8]) -> Option<Self> {
+        let [_, c0, c1, ref rest @ ..] = *packet else { return None };
+        let (sqlstate, message) = match rest {
+            [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
+            rest => (&[][..], rest),
+        };
+        Some(Self {
+            code: u16::from_le_bytes([c0, c1]),
+            sqlstate: sqlstate.to_vec(),
+            message: message[..message.len().min(MESSAGE_MAX)].to_vec(),
+        })
+    }
+}
+
 /// What became of the bytes that were fed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scan {
@@ -121,6 +137,11 @@ impl Scanner {
         }
     }
 
+    /// The next reply answers a request of so many packets, whose numbers it goes on with.
+    pub fn answers(&mut self, packets: usize) {
+        self.sequence = (packets % 256) as u8;
+    }
+
     /// Takes what arrived. After `Done` or `Failed` the scanner expects the next reply.
     pub fn feed(&mut self, input: &[u8]) -> Result<Scan, ScanError> {
         let mut at = 0;
@@ -137,10 +158,32 @@ impl Scanner {
             if self.is_last && !self.continues {
                 return Ok(self.finish(at));
             }
+            if self.state == State::Rows && self.carried == 0 && !self.continues {
+                at += self.whole_rows(&input[at..]);
+            }
             if !self.packet(input, &mut at)? {
                 return Ok(Scan::More);
             }
         }
+    }
+
+    /// Counts the rows that are all there, which is most of what a server sends; returns their
+    /// bytes. It stops at whatever is not plainly a row, and leaves that to [`Self::judge`].
+    fn whole_rows(&mut self, input: &[u8]) -> usize {
+        let mut rest = input;
+        let mut sequence = self.sequence;
+        let mut rows = 0;
+        while let [a, b, c, number, first, ..] = *rest {
+            let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
+            let is_row = first < 0xFE && number == sequence && (1..PAYLOAD_MAX).contains(&length);
+            let Some(next) = rest.get(4 + length..).filter(|_| is_row) else { break };
+            rest = next;
+            rows += 1;
+            sequence = sequence.wrapping_add(1);
+        }
+        self.reply.rows += rows;
+        self.sequence = sequence;
+        input.len() - rest.len()
     }
 
     /// Reads header and prefix of the next packet; `false` when they are not all there yet.
@@ -184,10 +227,10 @@ impl Scanner {
 
     /// Decides by number, length and prefix what a packet is.
     fn judge(&mut self, sequence: u8, length: usize, prefix: &[u8]) -> Result<(), ScanError> {
-        if sequence != self.sequence {
+        if sequence != self.sequence && !self.is_last_word(sequence, prefix) {
             return Err(ScanError::Sequence { expected: self.sequence, found: sequence });
         }
-        self.sequence = self.sequence.wrapping_add(1);
+        self.sequence = sequence.wrapping_add(1);
         self.skip = length - prefix.len();
         let is_continuation = std::mem::replace(&mut self.continues, length == PAYLOAD_MAX);
         if is_continuation {
@@ -207,6 +250,15 @@ impl Scanner {
             },
             State::Rows => self.row(length, prefix),
         }
+    }
+
+    /// A server that is about to close a connection says why without being asked, and so with a
+    /// number of its own: the one before.
+    fn is_last_word(&self, sequence: u8, prefix: &[u8]) -> bool {
+        self.state == State::First
+            && !self.continues
+            && sequence == self.sequence.wrapping_sub(1)
+            && prefix.first() == Some(&0xFF)
     }
 
     fn first(&mut self, length: usize, prefix: &[u8]) -> Result<(), ScanError> {
@@ -277,18 +329,9 @@ impl Scanner {
         self.is_last = u16::from_le_bytes(flags) & MORE_RESULTS == 0;
     }
 
-    /// ERR: header, code, `#` and SQLSTATE (not always), message.
     fn error(&mut self, prefix: &[u8]) -> Result<(), ScanError> {
-        let [_, c0, c1, ref rest @ ..] = *prefix else { return Err(ScanError::Broken("error")) };
-        let (sqlstate, message) = match rest {
-            [b'#', rest @ ..] if rest.len() >= 5 => rest.split_at(5),
-            rest => (&[][..], rest),
-        };
-        self.error = Some(Box::new(ServerError {
-            code: u16::from_le_bytes([c0, c1]),
-            sqlstate: sqlstate.to_vec(),
-            message: message.to_vec(),
-        }));
+        let error = ServerError::parse(prefix).ok_or(ScanError::Broken("error"))?;
+        self.error = Some(Box::new(error));
         self.is_last = true;
         Ok(())
     }

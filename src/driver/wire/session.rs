@@ -14,7 +14,8 @@ use super::login::login;
 use super::packets::{PacketFault, Packets};
 use super::scan::{Scan, Scanner, ServerError};
 use super::stream::{Stream, with_buffers};
-use crate::driver::{Driver, DriverError, Reply, Session};
+use crate::driver::handles::{Handles, Sql};
+use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session};
 use crate::model::{Endpoint, Request};
 
 /// Opens lean sessions to one endpoint.
@@ -37,40 +38,74 @@ impl Driver for WireDriver {
         let endpoint = Arc::clone(&self.endpoint);
         let stream = Stream::connect(&endpoint.address).await;
         let mut stream = stream.map_err(|error| lost(&endpoint, &error))?;
-        let shared = login(&mut Packets::new(&mut stream), &endpoint).await;
+        let mut packets = Packets::new(&mut stream);
+        let shared = match login(&mut packets, &endpoint).await {
+            Ok(shared) => packets.end().map(|()| shared),
+            Err(fault) => Err(fault),
+        };
         let shared = shared.map_err(|fault| driver_error(&endpoint, fault))?;
         let deprecate_eof = shared.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         let scanner = Scanner::new(deprecate_eof);
-        Ok(WireSession { endpoint, stream, scanner, deprecate_eof, statements: Vec::new() })
+        Ok(WireSession { endpoint, stream, scanner, deprecate_eof, handles: Handles::default() })
     }
 }
 
-/// One connection: a socket, where its reply is, and the numbers of its prepared statements.
+/// One connection: a socket, where its reply is, and its prepared statements by their numbers.
 #[derive(Debug)]
 pub struct WireSession {
     endpoint: Arc<Endpoint>,
     stream: Stream,
     scanner: Scanner,
     deprecate_eof: bool,
-    statements: Vec<u32>,
+    handles: Handles<u32>,
 }
 
 impl Session for WireSession {
-    async fn prepare(&mut self, sql: &str) -> Result<(), DriverError> {
-        let prepared = self.prepare_statement(sql).await;
-        let statement = prepared.map_err(|fault| driver_error(&self.endpoint, fault))?;
-        self.statements.push(statement);
-        Ok(())
+    fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize) {
+        self.handles = Handles::new(statements, handles_max);
+    }
+
+    async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
+        if self.handles.get(slot).is_some() {
+            return Ok(());
+        }
+        let Some(sql) = self.handles.sql(slot) else {
+            let fault = PacketFault::Broken("a slot that names no statement".to_owned());
+            return Err(driver_error(&self.endpoint, fault));
+        };
+        let mut to_close = self.handles.make_room();
+        loop {
+            let replaced = self.replace(&sql, to_close).await;
+            let error = match replaced.map_err(|fault| session_error(&self.endpoint, fault)) {
+                Ok(statement) => {
+                    self.handles.insert(slot, statement);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            to_close = if error.is_out_of_handles() { self.handles.give_up_one() } else { None };
+            if to_close.is_none() {
+                return Err(error);
+            }
+        }
     }
 
     async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
+        let statement = match request.slot {
+            None => None,
+            Some(slot) => Some(match self.handles.get(slot) {
+                Some(statement) => *statement,
+                None => self.prepare_now(slot).await?,
+            }),
+        };
         let rest = with_buffers(|buffers| {
             let output = &mut buffers.output;
             output.clear();
-            match request.slot {
+            match statement {
                 None => encode::query(&request.text, output),
-                Some(slot) => encode::execute(self.statements[slot], request, output),
+                Some(statement) => encode::execute(statement, request, output),
             }
+            self.scanner.answers(encode::packets_in(output.len()));
             let written = self.stream.write_now(output)?;
             // A socket that does not take a whole statement at once is the rare case.
             Ok(output[written..].to_vec())
@@ -78,7 +113,7 @@ impl Session for WireSession {
         let rest: Vec<u8> = rest.map_err(|error| lost(&self.endpoint, &error))?;
         if !rest.is_empty() {
             let written = Packets::new(&mut self.stream).write_raw(&rest).await;
-            written.map_err(|fault| driver_error(&self.endpoint, fault))?;
+            written.map_err(|fault| session_error(&self.endpoint, fault))?;
         }
         poll_fn(|context| self.poll_reply(context)).await
     }
@@ -91,6 +126,12 @@ impl Session for WireSession {
 }
 
 impl WireSession {
+    /// Prepares a statement in mid-run. On the heap, so that the way past it stays small.
+    async fn prepare_now(&mut self, slot: usize) -> Result<u32, DriverError> {
+        Box::pin(self.prepare(slot)).await?;
+        Ok(*self.handles.get(slot).expect("it was prepared a moment ago"))
+    }
+
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, DriverError>> {
         loop {
             let Self { stream, scanner, .. } = self;
@@ -98,10 +139,7 @@ impl WireSession {
                 let read = match stream.poll_read(context, &mut buffers.input) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(PacketFault::Io(error))),
-                    Poll::Ready(Ok(0)) => {
-                        let end = io::Error::from(io::ErrorKind::UnexpectedEof);
-                        return Poll::Ready(Err(PacketFault::Io(end)));
-                    }
+                    Poll::Ready(Ok(0)) => return Poll::Ready(Err(PacketFault::hung_up())),
                     Poll::Ready(Ok(read)) => read,
                 };
                 Poll::Ready(scan(scanner, &buffers.input[..read]))
@@ -111,17 +149,21 @@ impl WireSession {
                 Poll::Ready(Ok(None)) => {}
                 Poll::Ready(Ok(Some(reply))) => return Poll::Ready(Ok(reply)),
                 Poll::Ready(Err(fault)) => {
-                    return Poll::Ready(Err(driver_error(&self.endpoint, fault)));
+                    return Poll::Ready(Err(session_error(&self.endpoint, fault)));
                 }
             }
         }
     }
 
-    /// The reply to COM_STMT_PREPARE: number, columns, parameters, then their definitions.
-    async fn prepare_statement(&mut self, sql: &str) -> Result<u32, PacketFault> {
-        let mut packets = Packets::new(&mut self.stream);
+    /// Closes one statement and prepares another, in one go. The reply: number, columns,
+    /// parameters, then their definitions.
+    async fn replace(&mut self, sql: &Sql, to_close: Option<u32>) -> Result<u32, PacketFault> {
         let mut bytes = Vec::new();
-        encode::prepare(sql, &mut bytes);
+        if let Some(statement) = to_close {
+            encode::close(statement, &mut bytes);
+        }
+        encode::prepare(sql.as_str(), &mut bytes);
+        let mut packets = Packets::new(&mut self.stream);
         packets.write_raw(&bytes).await?;
         let first = packets.read().await?;
         let [0x00, n0, n1, n2, n3, c0, c1, p0, p1, ..] = first[..] else {
@@ -136,6 +178,7 @@ impl WireSession {
                 packets.read().await?;
             }
         }
+        packets.end()?;
         Ok(u32::from_le_bytes([n0, n1, n2, n3]))
     }
 }
@@ -159,6 +202,19 @@ fn lost(endpoint: &Endpoint, error: &io::Error) -> DriverError {
     DriverError::Lost { address: endpoint.address.to_string(), message: error.to_string() }
 }
 
+/// A fault of a connection that stood.
+fn session_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
+    match driver_error(endpoint, fault) {
+        DriverError::Server { code, message, .. } if ENDING_CODES.contains(&code) => {
+            DriverError::Lost {
+                address: endpoint.address.to_string(),
+                message: format!("server error {code}: {message}"),
+            }
+        }
+        error => error,
+    }
+}
+
 fn driver_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
     let address = || endpoint.address.to_string();
     match fault {
@@ -177,9 +233,11 @@ fn driver_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
 }
 
 fn server_error(error: ServerError) -> DriverError {
+    // As every client library does where a server left it out.
+    let sqlstate = if error.sqlstate.is_empty() { &b"HY000"[..] } else { &error.sqlstate };
     DriverError::Server {
         code: error.code,
-        sqlstate: String::from_utf8_lossy(&error.sqlstate).into_owned(),
+        sqlstate: String::from_utf8_lossy(sqlstate).into_owned(),
         message: String::from_utf8_lossy(&error.message).into_owned(),
     }
 }

@@ -1,0 +1,158 @@
+//! The prepared statements of one connection: which stand, and which gives way to another.
+//!
+//! Must not know: how a statement is prepared or closed. Sans-IO; one for both drivers.
+
+use std::sync::Arc;
+
+/// Where no handle is.
+const NOWHERE: u32 = u32::MAX;
+
+/// Handles by slot, at most so many at a time. A look-up allocates nothing and searches nothing.
+#[derive(Debug)]
+pub(super) struct Handles<H> {
+    statements: Arc<[String]>,
+    max: usize,
+    /// By slot, the place in `open`.
+    places: Vec<u32>,
+    open: Vec<Open<H>>,
+    /// Counts uses.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Open<H> {
+    slot: usize,
+    handle: H,
+    used: u64,
+}
+
+/// The text of one statement, which outlives a change of the handles.
+#[derive(Debug)]
+pub(super) struct Sql {
+    statements: Arc<[String]>,
+    slot: usize,
+}
+
+impl Sql {
+    pub(super) fn as_str(&self) -> &str {
+        &self.statements[self.slot]
+    }
+}
+
+impl<H> Default for Handles<H> {
+    fn default() -> Self {
+        Self::new(&Arc::default(), 1)
+    }
+}
+
+impl<H> Handles<H> {
+    /// None stands; `max` is at least one.
+    pub(super) fn new(statements: &Arc<[String]>, max: usize) -> Self {
+        Self {
+            statements: Arc::clone(statements),
+            max: max.max(1),
+            places: vec![NOWHERE; statements.len()],
+            open: Vec::new(),
+            clock: 0,
+        }
+    }
+
+    /// The handle of a slot, which counts as used; `None` where it does not stand.
+    pub(super) fn get(&mut self, slot: usize) -> Option<&H> {
+        let place = *self.places.get(slot)?;
+        let open = self.open.get_mut(place as usize)?;
+        self.clock += 1;
+        open.used = self.clock;
+        Some(&open.handle)
+    }
+
+    /// The statement of a slot; `None` where there is no such slot.
+    pub(super) fn sql(&self, slot: usize) -> Option<Sql> {
+        let statements = Arc::clone(&self.statements);
+        (slot < statements.len()).then_some(Sql { statements, slot })
+    }
+
+    /// What must be closed before another can stand: the handle used least recently, where as
+    /// many stand as may.
+    pub(super) fn make_room(&mut self) -> Option<H> {
+        if self.open.len() < self.max { None } else { self.take_oldest() }
+    }
+
+    /// The server has no room for as many as were allowed: gives up the handle used least
+    /// recently, and its place for good. `None` where none stands.
+    pub(super) fn give_up_one(&mut self) -> Option<H> {
+        let oldest = self.take_oldest()?;
+        self.max = self.open.len() + 1;
+        Some(oldest)
+    }
+
+    /// A handle stands now.
+    pub(super) fn insert(&mut self, slot: usize, handle: H) {
+        self.clock += 1;
+        self.places[slot] = u32::try_from(self.open.len()).expect("a place for each slot");
+        self.open.push(Open { slot, handle, used: self.clock });
+    }
+
+    fn take_oldest(&mut self) -> Option<H> {
+        let oldest = (0..self.open.len()).min_by_key(|place| self.open[*place].used)?;
+        let taken = self.open.swap_remove(oldest);
+        self.places[taken.slot] = NOWHERE;
+        if let Some(moved) = self.open.get(oldest) {
+            self.places[moved.slot] = u32::try_from(oldest).expect("a place for each slot");
+        }
+        Some(taken.handle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handles(slots: usize, max: usize) -> Handles<usize> {
+        let statements: Arc<[String]> = (0..slots).map(|slot| format!("DO {slot}")).collect();
+        Handles::new(&statements, max)
+    }
+
+    #[test]
+    fn the_handle_used_least_recently_gives_way() {
+        let mut handles = handles(5, 3);
+        for slot in [0, 1, 2] {
+            assert_eq!(handles.make_room(), None);
+            handles.insert(slot, slot * 10);
+        }
+        assert_eq!(handles.get(0), Some(&0));
+        assert_eq!(handles.make_room(), Some(10));
+        handles.insert(4, 40);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|slot| handles.get(slot).copied()),
+            [Some(0), None, Some(20), None, Some(40)]
+        );
+        assert_eq!(handles.make_room(), Some(0));
+        assert_eq!(handles.sql(3).unwrap().as_str(), "DO 3");
+        assert!(handles.sql(5).is_none());
+    }
+
+    #[test]
+    fn a_place_that_was_given_up_is_not_asked_for_again() {
+        let mut handles = handles(5, 3);
+        for slot in [0, 1, 2] {
+            handles.insert(slot, slot);
+        }
+        assert_eq!(handles.make_room(), Some(0));
+        assert_eq!(handles.give_up_one(), Some(1));
+        handles.insert(3, 3);
+        assert_eq!(handles.make_room(), Some(2), "two of three are left");
+    }
+
+    #[test]
+    fn one_may_always_stand() {
+        let mut handles = handles(2, 0);
+        assert_eq!(handles.give_up_one(), None);
+        assert_eq!(handles.make_room(), None);
+        handles.insert(0, 7);
+        assert_eq!(handles.give_up_one(), Some(7));
+        assert_eq!(handles.make_room(), None);
+        handles.insert(1, 8);
+        assert_eq!(handles.get(1), Some(&8));
+    }
+}
