@@ -103,6 +103,7 @@ fn round_of(measurement: &Measurement) -> Result<Round, Failure> {
         measured_us: measurement.measured_us,
         cpu_us,
         memory_peak_bytes: memory_peak_bytes(UsageWho::RUSAGE_SELF)?,
+        others_percent: None,
     })
 }
 
@@ -131,6 +132,7 @@ fn floor(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
         measured_us: micros(count.elapsed),
         cpu_us: micros(count.cpu),
         memory_peak_bytes: memory_peak_bytes(UsageWho::RUSAGE_SELF)?,
+        others_percent: None,
     })
 }
 

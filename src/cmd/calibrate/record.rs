@@ -20,8 +20,10 @@
 //! `connections`, `failed_rounds`; `figures`, null where every round failed: the medians `qps`,
 //! `queries_per_cpu_s` (queries per second of the client's processor time, which is what one core
 //! can drive), `cpu_ns_per_query`, `core_use_percent` (of one processor, 100 means the client was
-//! saturated), and the largest `memory_peak_bytes`; and the `rounds` that succeeded: `queries`,
-//! `events`, `errors`, `measured_us`, `cpu_us`, `memory_peak_bytes`.
+//! saturated), the largest `memory_peak_bytes` and the largest `others_percent` (of the client's
+//! processors, taken by other processes or by the host of a virtual machine while a round ran; null
+//! where unknown); and the `rounds` that succeeded: `queries`, `events`, `errors`, `measured_us`,
+//! `cpu_us`, `memory_peak_bytes`, `others_percent`.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -88,6 +90,7 @@ pub(super) struct Figures {
     pub(super) cpu_ns_per_query: u64,
     pub(super) core_use_percent: u64,
     pub(super) memory_peak_bytes: u64,
+    pub(super) others_percent: Option<u64>,
 }
 
 /// One measurement.
@@ -100,6 +103,9 @@ pub(super) struct Round {
     pub(super) measured_us: u64,
     pub(super) cpu_us: u64,
     pub(super) memory_peak_bytes: u64,
+    /// How much of the client's processors others took meanwhile; `None` where it is not known.
+    #[serde(default)]
+    pub(super) others_percent: Option<u64>,
 }
 
 impl Record {
@@ -186,6 +192,7 @@ impl Figures {
             queries_per_cpu_s: median_of(|round| per(round.queries, 1_000_000, round.cpu_us)),
             cpu_ns_per_query: median_of(|round| per(round.cpu_us, 1_000, round.queries)),
             core_use_percent: median_of(|round| per(round.cpu_us, 100, round.measured_us)),
+            others_percent: rounds.iter().filter_map(|round| round.others_percent).max(),
         })
     }
 }
@@ -237,6 +244,7 @@ mod tests {
             measured_us: 2_000_000,
             cpu_us: 1_000_000,
             memory_peak_bytes,
+            others_percent: Some(memory_peak_bytes),
         };
         let rounds = vec![round(100_000, 7), round(300_000, 5), round(200_000, 6)];
         let record = CellRecord::new(&cell, &Client::Native, 4, rounds);
@@ -246,6 +254,7 @@ mod tests {
             cpu_ns_per_query: 5_000,
             core_use_percent: 50,
             memory_peak_bytes: 7,
+            others_percent: Some(7),
         };
         assert_eq!((record.failed_rounds, record.figures), (1, Some(figures)));
         assert_eq!(CellRecord::new(&cell, &Client::Floor, 1, Vec::new()).figures, None);

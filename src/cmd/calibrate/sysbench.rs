@@ -62,6 +62,7 @@ pub(super) fn measure(arguments: &CalibratePartArgs) -> Result<Round> {
         measured_us: block.total_us,
         cpu_us: micros(end.saturating_sub(start)),
         memory_peak_bytes: memory_peak_bytes(UsageWho::RUSAGE_CHILDREN)?,
+        others_percent: None,
     })
 }
 

@@ -25,6 +25,9 @@ client used; below 100 % the server was the limit, and QPS/core, not QPS, is wha
 drive. Medians of the rounds; memory is the peak of all rounds. Ratios: ours to the other's.
 ";
 
+/// From here on other processes are said to disturb; less than this is any idle system.
+const DISTURBED_PERCENT: u64 = 10;
+
 /// The table, with ratios where two clients were measured.
 pub(super) fn render(record: &Record) -> String {
     let has_other = record.cells.iter().any(|cell| cell.client != "native");
@@ -43,7 +46,21 @@ pub(super) fn render(record: &Record) -> String {
         }
         table.row(row);
     }
-    format!("{}\n{LEGEND}", table.render())
+    format!("{}\n{LEGEND}{}", table.render(), disturbance(record))
+}
+
+/// A sentence where others took so much of the client's processors that the figures are lower
+/// than this machine's.
+fn disturbance(record: &Record) -> String {
+    let figures = record.cells.iter().filter_map(|cell| cell.figures?.others_percent);
+    match figures.max() {
+        Some(percent @ DISTURBED_PERCENT..) => format!(
+            "\nOther processes took up to {percent} % of the client's processor meanwhile: all \
+             figures are lower\nthan this machine can do, and ratios are uncertain. Stop them and \
+             calibrate again.\n"
+        ),
+        _ => String::new(),
+    }
 }
 
 fn row(cell: &CellRecord) -> Vec<String> {
