@@ -9,6 +9,7 @@ use crate::store::StoreError;
 use crate::ui::Printer;
 
 mod baseline;
+mod calibrate;
 mod diff;
 mod matrix_source;
 mod pages;
@@ -81,6 +82,8 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
+        Command::Calibrate(arguments) => calibrate::run(&arguments, printer),
+        Command::CalibratePart(arguments) => calibrate::part::run(&arguments, printer),
     }
 }
 

@@ -10,8 +10,12 @@ use std::sync::Arc;
 use crate::model::{ErrorCount, Request};
 
 pub mod adapter;
+mod files;
 mod handles;
+pub mod null;
 pub mod wire;
+
+pub use files::raise_open_files;
 
 /// Opens sessions to one endpoint.
 pub trait Driver: Clone + Send + Sync + 'static {
