@@ -21,11 +21,12 @@ use crate::driver::null::NullServer;
 use crate::driver::null::floor::{self, FloorSetup};
 use crate::driver::raise_open_files;
 use crate::driver::wire::WireDriver;
-use crate::exec::{TrialSetup, run_trial};
+use crate::exec::{LoadPolicy, TrialSetup, run_trial};
 use crate::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Measurement, Request, Scenario, ScenarioId,
     Secret, StatementMode, TrialStatus, WorkloadOptions,
 };
+use crate::target::host;
 use crate::ui::Printer;
 use crate::workload::{Generator, Program};
 
@@ -33,6 +34,8 @@ use crate::workload::{Generator, Program};
 const SEED: u64 = 20_251_210;
 /// How long the server may let a connection, or the last event, wait.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Load before the measured window.
+const WARMUP: Duration = Duration::from_millis(500);
 
 /// Does what the role says; a measurement is one line of JSON on standard output.
 pub(in crate::cmd) fn run(
@@ -79,12 +82,18 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
         program: Arc::new(program(arguments)?),
         concurrency: arguments.connections,
         handles_max: usize::MAX,
-        warmup: Duration::ZERO,
+        // Without one, each connection's last event would count and none of its first would be
+        // under way when the window opens.
+        warmup: WARMUP,
         duration: Duration::from_millis(arguments.duration_ms),
         drain_limit: LIMIT,
         connect_limit: LIMIT,
         seed: SEED,
         load_threads: arguments.load_threads,
+        open_loop: None,
+        cpus: Vec::new(),
+        policy: LoadPolicy::default(),
+        run_delay: host::thread_run_delay,
     };
     let driver = WireDriver::new(&endpoint(arguments.port));
     let output = run_trial(&driver, &setup, &Interrupt::default(), &mut |_| {});
