@@ -15,7 +15,7 @@ use gridbench::driver::adapter::AsyncDriver;
 use gridbench::driver::null::floor::{self, FloorSetup};
 use gridbench::driver::null::{NullServer, Served};
 use gridbench::driver::wire::WireDriver;
-use gridbench::exec::{TrialSetup, run_trial};
+use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Measurement, Request, Scenario, ScenarioId,
     Secret, StatementMode, TrialStatus, Workload, WorkloadOptions,
@@ -81,6 +81,10 @@ fn trial(driver: &impl Driver, program: Arc<Program>, concurrency: u32) -> Measu
         connect_limit: Duration::from_secs(20),
         seed: 7,
         load_threads: 1,
+        open_loop: None,
+        cpus: Vec::new(),
+        policy: LoadPolicy::default(),
+        run_delay: || None,
     };
     run_trial(driver, &setup, &Interrupt::default(), &mut |_| {}).measurement
 }

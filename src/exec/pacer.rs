@@ -98,14 +98,18 @@ impl Pacer {
         if now >= self.window.end {
             return None;
         }
-        let mut line = self.line.borrow_mut();
-        line.tick(now, &self.window);
         // Who waits was served first; what is left waits for nobody but this worker.
-        if let Some(due) = line.backlog.pop_front() {
+        if let Some(due) = self.next_waiting(now) {
             return Some(due);
         }
-        drop(line);
         poll_fn(|context| self.line.borrow_mut().poll_arrival(place, context)).await
+    }
+
+    /// What is due by now and was given to nobody yet.
+    fn next_waiting(&self, now: Instant) -> Option<Instant> {
+        let mut line = self.line.borrow_mut();
+        line.tick(now, &self.window);
+        line.backlog.pop_front()
     }
 
     /// What was due in the window, and what of it nobody started.

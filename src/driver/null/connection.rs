@@ -73,9 +73,12 @@ pub(super) fn greeting() -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// The first whole packet of the input: its number, its payload, and what follows it. `Ok(None)`
-/// while it is not whole, `Err` where it is longer than is taken.
-pub(super) fn split(input: &[u8]) -> Result<Option<(u8, &[u8], &[u8])>, ()> {
+/// A packet's number, its payload, and what follows it.
+type Split<'a> = (u8, &'a [u8], &'a [u8]);
+
+/// The first whole packet of the input. `Ok(None)` while it is not whole, `Err` where it is longer
+/// than is taken.
+pub(super) fn split(input: &[u8]) -> Result<Option<Split<'_>>, ()> {
     let [a, b, c, sequence, ref rest @ ..] = *input else { return Ok(None) };
     let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
     if length > PACKET_MAX {
