@@ -70,6 +70,11 @@ impl Sum {
                 "the rate is so low that no event was due in the window".to_owned()
             }
             Some(words) => format!("no event ended well; the last error: {words}"),
+            None if self.unfinished == 0 => {
+                "no event began in the window: each took longer than the window and the warm-up; \
+                 measure for longer, or with fewer connections"
+                    .to_owned()
+            }
             None => format!(
                 "no event that began in the window ended; {} were still open {} ms after it",
                 self.unfinished,

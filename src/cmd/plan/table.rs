@@ -348,7 +348,7 @@ mod tests {
         assert!(text.contains("none: needs 8 CPUs and 16 GB; this host has 2 and 4 GB"), "{text}");
         assert!(text.contains("13 of 14 specs cannot run here"), "{text}");
         assert!(text.contains("455 of them cannot run here"), "{text}");
-        assert!(text.contains("TOO LITTLE: 19.6 GB for 1 dataset, 15 GB free"), "{text}");
+        assert!(text.contains("TOO LITTLE: 20.4 GB for 1 dataset, 15 GB free"), "{text}");
     }
 
     #[test]

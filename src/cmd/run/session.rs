@@ -122,7 +122,10 @@ impl<'a> Session<'a> {
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = server_info(&site.endpoint)?;
 
-        let options = LoadOptions { loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX) };
+        let options = LoadOptions {
+            loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX),
+            disk_free: self.sites.disk_free(),
+        };
         let progress = &mut self.progress;
         let observe = &mut |at: LoadProgress| {
             progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);

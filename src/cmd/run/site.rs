@@ -9,10 +9,10 @@ use anyhow::anyhow;
 use crate::cli::RunArgs;
 use crate::cmd::Failure;
 use crate::exec::{LoadCpus, default_load_threads};
-use crate::model::{Endpoint, Interrupt, Plan, PlannedSpec};
+use crate::model::{Bytes, Endpoint, Interrupt, Plan, PlannedSpec};
 use crate::target::{
     ManagedServer, ServerBinary, ServerSettings, TargetError, Targets, cpus_apart_from,
-    find_server, read_targets,
+    find_server, host, read_targets,
 };
 use crate::ui::Printer;
 
@@ -100,6 +100,14 @@ impl Sites {
                 data_dir.display()
             ),
             Self::Targets(_) => "servers from the targets file".to_owned(),
+        }
+    }
+
+    /// Room for the data of a managed server.
+    pub(super) fn disk_free(&self) -> Option<Bytes> {
+        match self {
+            Self::Managed { data_dir, .. } => host::read(data_dir).disk_free,
+            Self::Targets(_) => None,
         }
     }
 
