@@ -69,6 +69,8 @@ fn protocol(protocol: &Protocol) -> ProtocolPart {
         statements: protocol.statements.name(),
         keys: protocol.keys.name(),
         seed: protocol.seed,
+        rate_milli: protocol.open_loop.map(|open| open.rate.0),
+        arrivals: protocol.open_loop.map(|open| open.arrivals.name()),
     }
 }
 

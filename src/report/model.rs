@@ -82,6 +82,10 @@ pub struct ProtocolPart {
     pub keys: &'static str,
     /// From which every draw followed.
     pub seed: u64,
+    /// Set in an open loop: events per second over all connections of a cell, in thousandths.
+    pub rate_milli: Option<u64>,
+    /// Set in an open loop: `poisson` or `fixed`.
+    pub arrivals: Option<&'static str>,
 }
 
 /// An instance size.
