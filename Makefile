@@ -13,7 +13,8 @@ demo: server build
 	echo "The whole page: $$page (and .html beside it)"
 
 # Everything that the tests need is installed first; real servers are part of them.
-test: server
+test:
+	sh tests/servers/install sysbench
 	cargo test --locked
 
 # What a change must pass beside the tests.

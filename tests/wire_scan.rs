@@ -1,4 +1,5 @@
 //! The reply scanner: bytes of real servers, cut anywhere, and bytes that no server sends.
+//! `GRIDBENCH_FUZZ_CASES=3000000 cargo test --release --test wire_scan` is the soak.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use gridbench::driver::Reply;
@@ -152,8 +153,69 @@ fn nonsense_is_an_error() {
     }
 }
 
+/// Two thousand cases of each property, or as many as a soak asks for.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("GRIDBENCH_FUZZ_CASES").ok().and_then(|text| text.parse().ok());
+    let cases = asked.unwrap_or(2_000);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// A packet that might stand in a reply: mostly in order, and beginning with a byte that means
+/// something; some claim more bytes than they have.
+fn plausible() -> impl Strategy<Value = (Option<u8>, Option<u32>, Vec<u8>)> {
+    let first = prop::sample::select(&b"\x00\x01\x02\xfb\xfc\xfd\xfe\xff"[..]);
+    let payload = (first, prop::collection::vec(any::<u8>(), 0..30))
+        .prop_map(|(first, rest)| [&[first], &rest[..]].concat());
+    let payload = prop_oneof![
+        4 => payload,
+        2 => Just(CLOSING_OK.to_vec()),
+        2 => Just(EOF.to_vec()),
+        1 => Just(b"\xfe\x00\x00\x0a\x00\x00\x00".to_vec()),
+        2 => Just(COLUMN.to_vec()),
+        1 => Just(Vec::new()),
+        1 => Just(b"\xff\xbd\x04#40001Deadlock".to_vec()),
+    ];
+    let sequence = prop::option::weighted(0.03, any::<u8>());
+    let length =
+        prop::option::weighted(0.03, prop_oneof![Just(0xFF_FFFF), 0_u32..200, 0_u32..0xFF_FFFF]);
+    (sequence, length, payload)
+}
+
+/// All replies that these bytes hold, fed in pieces; one line each.
+fn replies(deprecate_eof: bool, bytes: &[u8], size: usize) -> Vec<String> {
+    let mut scanner = Scanner::new(deprecate_eof);
+    let mut replies = Vec::new();
+    for piece in bytes.chunks(size) {
+        let mut rest = piece;
+        loop {
+            let consumed = match scanner.feed(rest) {
+                Ok(Scan::More) => break,
+                Ok(Scan::Done { consumed, reply }) => {
+                    replies.push(format!("{reply:?}"));
+                    consumed
+                }
+                Ok(Scan::Failed { consumed, error }) => {
+                    assert!(error.message.len() <= 1024 && error.sqlstate.len() <= 5);
+                    replies.push(format!("{error:?}"));
+                    consumed
+                }
+                Err(error) => {
+                    replies.push(error.to_string());
+                    return replies;
+                }
+            };
+            assert!(consumed <= rest.len());
+            rest = &rest[consumed..];
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    replies
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(cases())]
 
     #[test]
     fn any_bytes_cut_anywhere_give_the_same_answer_and_no_panic(
@@ -161,9 +223,8 @@ proptest! {
         size in 1_usize..50,
         deprecate_eof in any::<bool>(),
     ) {
-        let whole = in_pieces(deprecate_eof, &bytes, bytes.len().max(1));
-        let pieces = in_pieces(deprecate_eof, &bytes, size);
-        prop_assert_eq!(outcome(whole), outcome(pieces));
+        let whole = replies(deprecate_eof, &bytes, bytes.len().max(1));
+        prop_assert_eq!(whole, replies(deprecate_eof, &bytes, size));
     }
 
     #[test]
@@ -178,6 +239,30 @@ proptest! {
         bytes[place % length] = value;
         let whole = in_pieces(deprecate_eof, &bytes, length);
         prop_assert_eq!(outcome(whole), outcome(in_pieces(deprecate_eof, &bytes, size)));
+    }
+
+    #[test]
+    fn plausible_packets_cut_anywhere_give_the_same_answers_and_no_panic(
+        parts in prop::collection::vec(plausible(), 1..12),
+        size in 1_usize..50,
+        deprecate_eof in any::<bool>(),
+    ) {
+        let mut bytes = Vec::new();
+        let mut due = 1_u8;
+        for (sequence, length, payload) in parts {
+            let start = bytes.len();
+            bytes.extend(packet(sequence.unwrap_or(due), &payload));
+            if let Some(length) = length {
+                bytes[start..start + 3].copy_from_slice(&length.to_le_bytes()[..3]);
+            }
+            due = due.wrapping_add(1);
+            // What ends a reply in one of two states starts the numbers anew.
+            if payload.first() == Some(&0xFF) || payload == CLOSING_OK {
+                due = 1;
+            }
+        }
+        let whole = replies(deprecate_eof, &bytes, bytes.len());
+        prop_assert_eq!(whole, replies(deprecate_eof, &bytes, size));
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 /// Where no handle is.
 const NOWHERE: u32 = u32::MAX;
+/// The place of a statement that travels as text.
+const AS_TEXT: u32 = u32::MAX - 1;
 
 /// Handles by slot, at most so many at a time. A look-up allocates nothing and searches nothing.
 #[derive(Debug)]
@@ -17,6 +19,17 @@ pub(super) struct Handles<H> {
     open: Vec<Open<H>>,
     /// Counts uses.
     clock: u64,
+}
+
+/// How a statement travels.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Way<'a, H> {
+    /// On this handle.
+    Handle(&'a H),
+    /// As this text.
+    Text(&'a str),
+    /// The server was not asked, or has closed the handle.
+    Unknown,
 }
 
 #[derive(Debug)]
@@ -36,6 +49,10 @@ pub(super) struct Sql {
 impl Sql {
     pub(super) fn as_str(&self) -> &str {
         &self.statements[self.slot]
+    }
+
+    pub(super) fn has_parameters(&self) -> bool {
+        self.as_str().contains('?')
     }
 }
 
@@ -57,13 +74,15 @@ impl<H> Handles<H> {
         }
     }
 
-    /// The handle of a slot, which counts as used; `None` where it does not stand.
-    pub(super) fn get(&mut self, slot: usize) -> Option<&H> {
-        let place = *self.places.get(slot)?;
-        let open = self.open.get_mut(place as usize)?;
+    /// How the statement of a slot travels; a handle counts as used.
+    pub(super) fn get(&mut self, slot: usize) -> Way<'_, H> {
+        let place = self.places.get(slot).copied().unwrap_or(NOWHERE);
+        let Some(open) = self.open.get_mut(place as usize) else {
+            return if place == AS_TEXT { Way::Text(&self.statements[slot]) } else { Way::Unknown };
+        };
         self.clock += 1;
         open.used = self.clock;
-        Some(&open.handle)
+        Way::Handle(&open.handle)
     }
 
     /// The statement of a slot; `None` where there is no such slot.
@@ -84,6 +103,11 @@ impl<H> Handles<H> {
         let oldest = self.take_oldest()?;
         self.max = self.open.len() + 1;
         Some(oldest)
+    }
+
+    /// The server does not prepare this statement.
+    pub(super) fn insert_text(&mut self, slot: usize) {
+        self.places[slot] = AS_TEXT;
     }
 
     /// A handle stands now.
@@ -120,13 +144,13 @@ mod tests {
             assert_eq!(handles.make_room(), None);
             handles.insert(slot, slot * 10);
         }
-        assert_eq!(handles.get(0), Some(&0));
+        assert_eq!(handles.get(0), Way::Handle(&0));
         assert_eq!(handles.make_room(), Some(10));
         handles.insert(4, 40);
-        assert_eq!(
-            [0, 1, 2, 3, 4].map(|slot| handles.get(slot).copied()),
-            [Some(0), None, Some(20), None, Some(40)]
-        );
+        let ways = [Way::Unknown, Way::Handle(&20), Way::Unknown, Way::Handle(&40), Way::Unknown];
+        for (slot, way) in (1..).zip(ways) {
+            assert_eq!(handles.get(slot), way);
+        }
         assert_eq!(handles.make_room(), Some(0));
         assert_eq!(handles.sql(3).unwrap().as_str(), "DO 3");
         assert!(handles.sql(5).is_none());
@@ -153,6 +177,9 @@ mod tests {
         assert_eq!(handles.give_up_one(), Some(7));
         assert_eq!(handles.make_room(), None);
         handles.insert(1, 8);
-        assert_eq!(handles.get(1), Some(&8));
+        assert_eq!(handles.get(1), Way::Handle(&8));
+        handles.insert_text(0);
+        assert_eq!(handles.get(0), Way::Text("DO 0"));
+        assert_eq!(handles.make_room(), Some(8), "a text takes no place");
     }
 }

@@ -33,7 +33,8 @@ pub trait Session {
     fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize);
 
     /// Prepares the statement of a slot, if it does not stand. Where as many stand as may, the
-    /// one used least recently is closed for it.
+    /// one used least recently is closed for it. A statement without parameters of a kind that
+    /// the server does not prepare will be sent as text, as sysbench does.
     fn prepare(&mut self, slot: usize) -> impl Future<Output = Result<(), DriverError>>;
 
     /// Sends one statement and reads its whole reply; rows are counted and dropped. The
@@ -102,6 +103,12 @@ impl DriverError {
     /// Errors after which the event is tried again.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Server { code, .. } if ErrorCount::RETRIED.contains(code))
+    }
+
+    /// Whether the server prepares no statement of that kind (ER_UNSUPPORTED_PS): MySQL does not
+    /// prepare BEGIN, MariaDB does.
+    fn is_not_preparable(&self) -> bool {
+        matches!(self, Self::Server { code: 1295, .. })
     }
 
     /// The server's code; 0 where the connection itself failed.

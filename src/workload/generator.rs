@@ -50,10 +50,10 @@ impl Generator {
         if step.draws_table {
             self.table = 1 + random::below(&mut self.random, u64::from(program.tables)) as u32;
         }
-        request.slot = program.slot(step.handle, self.table);
+        request.slot = step.handle.slot(self.table);
         match step.handle {
             Handle::Text => self.write_text(step, request),
-            Handle::OfTable(_) | Handle::Commit => self.write_params(step, request),
+            Handle::OfTable(_) | Handle::Fixed(_) => self.write_params(step, request),
         }
     }
 
@@ -228,16 +228,17 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_prepares_one_handle_per_table_and_statement_and_commit() {
+    fn a_connection_prepares_one_handle_per_table_and_statement_and_begin_and_commit() {
         let count = |workload, options, mode| program(workload, options, mode).prepared_count();
         let default = WorkloadOptions::default();
         let without = WorkloadOptions { skip_trx: true, ..default };
         let prepared = StatementMode::Prepared;
-        assert_eq!(count(Workload::OltpReadWrite, default, prepared), 25 * 9 + 1);
+        assert_eq!(count(Workload::OltpReadWrite, default, prepared), 25 * 9 + 2);
         assert_eq!(count(Workload::OltpReadWrite, without, prepared), 25 * 9);
-        assert_eq!(count(Workload::OltpReadOnly, default, prepared), 25 * 5 + 1);
-        assert_eq!(count(Workload::OltpWriteOnly, default, prepared), 25 * 4 + 1);
-        assert_eq!(count(Workload::OltpInsert, default, prepared), 25);
+        assert_eq!(count(Workload::OltpReadOnly, default, prepared), 25 * 5 + 2);
+        assert_eq!(count(Workload::OltpWriteOnly, default, prepared), 25 * 4 + 2);
+        assert_eq!(count(Workload::OltpDelete, default, prepared), 25);
+        assert_eq!(count(Workload::OltpInsert, default, prepared), 0);
         assert_eq!(count(Workload::OltpReadWrite, default, StatementMode::Text), 0);
     }
 

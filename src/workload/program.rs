@@ -13,9 +13,6 @@ use super::statements::{self, Group, Statement, Value};
 #[derive(Debug)]
 pub struct Program {
     steps: Vec<Step>,
-    /// `#` and `?` filled with the mode's own: the SQL of each handle of one table, in order.
-    table_handles: Vec<&'static str>,
-    prepares_commit: bool,
     prepared: Arc<[String]>,
     pub(super) keys: KeyDistribution,
     pub(super) tables: u32,
@@ -34,80 +31,71 @@ pub(super) struct Step {
     pub(super) handle: Handle,
 }
 
+impl Step {
+    fn new(statement: &'static Statement, draws_table: bool, handle: Handle) -> Self {
+        Self {
+            kind: statement.kind,
+            pieces: statement.sql.split(['#', '?']).collect(),
+            values: statement.values,
+            draws_table,
+            handle,
+        }
+    }
+}
+
 /// How a statement travels.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Handle {
     /// As text.
     Text,
-    /// On the n-th handle of the event's table.
+    /// On the handle in this slot.
+    Fixed(usize),
+    /// On the handle of the event's table; the first table's is in this slot.
     OfTable(usize),
-    /// On the handle after those of all tables.
-    Commit,
+}
+
+impl Handle {
+    /// The slot, given the table (from 1); `None` for text.
+    pub(super) fn slot(self, table: u32) -> Option<usize> {
+        match self {
+            Self::Text => None,
+            Self::Fixed(slot) => Some(slot),
+            Self::OfTable(first) => Some(first + table as usize - 1),
+        }
+    }
 }
 
 impl Program {
     /// Lays out the statements of `scenario` on `dataset`.
     ///
-    /// In prepared mode there is one handle per connection, table and statement, as sysbench
-    /// has them, and one for COMMIT; BEGIN is always text.
+    /// In prepared mode there is one handle per connection, table and statement, and one each
+    /// for BEGIN and COMMIT: the same as sysbench has, in the order in which it prepares them.
     pub fn new(
         scenario: &Scenario,
         dataset: &Dataset,
         statements: StatementMode,
         keys: KeyLaw,
     ) -> Self {
+        let tables = dataset.tables.max(1);
+        let mut layout =
+            Layout { is_prepared: is_prepared(scenario, statements), ..Layout::new(tables) };
         let transaction = statements::has_transaction(scenario);
-        let mut program = Self {
-            steps: Vec::new(),
-            table_handles: Vec::new(),
-            prepares_commit: transaction && statements == StatementMode::Prepared,
-            prepared: Arc::default(),
-            keys: KeyDistribution::new(keys, dataset.table_size),
-            tables: dataset.tables.max(1),
-            range_size: scenario.options.range_size,
-        };
-        if transaction {
-            program.push(&statements::BEGIN, false, Handle::Text);
-        }
-        for group in statements::groups(scenario.workload).iter().copied().flatten() {
-            program.push_group(group, (group.count)(&scenario.options), statements);
-        }
-        if transaction {
-            let prepared = program.prepares_commit;
-            let handle = if prepared { Handle::Commit } else { Handle::Text };
-            program.push(&statements::COMMIT, false, handle);
-        }
-        program.prepared = program.all_handles().collect();
-        program
-    }
-
-    fn push_group(&mut self, group: &'static Group, count: u32, mode: StatementMode) {
-        if count == 0 {
-            return;
-        }
-        let first_handle = self.table_handles.len();
-        if mode == StatementMode::Prepared {
-            self.table_handles.extend(group.statements.iter().map(|statement| statement.sql));
-        }
-        for repetition in 0..count {
-            for (place, statement) in group.statements.iter().enumerate() {
-                let handle = match mode {
-                    StatementMode::Text => Handle::Text,
-                    StatementMode::Prepared => Handle::OfTable(first_handle + place),
-                };
-                self.push(statement, repetition == 0 && place == 0, handle);
+        let transaction_at = statements::groups_before_transaction(scenario.workload);
+        for (place, group) in
+            statements::groups(scenario.workload).iter().copied().flatten().enumerate()
+        {
+            if transaction && place == transaction_at {
+                layout.push_transaction();
             }
+            layout.push_group(group, (group.count)(&scenario.options));
         }
-    }
-
-    fn push(&mut self, statement: &'static Statement, draws_table: bool, handle: Handle) {
-        self.steps.push(Step {
-            kind: statement.kind,
-            pieces: statement.sql.split(['#', '?']).collect(),
-            values: statement.values,
-            draws_table,
-            handle,
-        });
+        Self {
+            steps: layout.begin.into_iter().chain(layout.steps).chain(layout.commit).collect(),
+            prepared: layout.prepared.into(),
+            keys: KeyDistribution::new(keys, dataset.table_size),
+            tables,
+            range_size: scenario.options.range_size,
+        }
     }
 
     /// Statements in one event; the scenario's `queries_per_event()`.
@@ -133,30 +121,70 @@ impl Program {
         self.prepared.len()
     }
 
-    /// The SQL of each handle, in the order of the slots: table by table, then COMMIT.
+    /// The SQL of each handle, in the order of the slots.
     pub fn prepared(&self) -> &Arc<[String]> {
         &self.prepared
-    }
-
-    fn all_handles(&self) -> impl Iterator<Item = String> + '_ {
-        let of_table = |table: u32| {
-            self.table_handles.iter().map(move |sql| sql.replacen('#', &table.to_string(), 1))
-        };
-        let commit = self.prepares_commit.then(|| statements::COMMIT.sql.to_owned());
-        (1..=self.tables).flat_map(of_table).chain(commit)
     }
 
     pub(super) fn step(&self, step: usize) -> &Step {
         &self.steps[step]
     }
+}
 
-    /// The slot of a handle, given the table (from 1); `None` for text.
-    pub(super) fn slot(&self, handle: Handle, table: u32) -> Option<usize> {
-        let per_table = self.table_handles.len();
-        match handle {
-            Handle::Text => None,
-            Handle::OfTable(place) => Some((table as usize - 1) * per_table + place),
-            Handle::Commit => Some(self.tables as usize * per_table),
+fn is_prepared(scenario: &Scenario, statements: StatementMode) -> bool {
+    statements == StatementMode::Prepared && statements::has_handles(scenario.workload)
+}
+
+/// A program in the making.
+struct Layout {
+    tables: u32,
+    is_prepared: bool,
+    prepared: Vec<String>,
+    begin: Option<Step>,
+    steps: Vec<Step>,
+    commit: Option<Step>,
+}
+
+impl Layout {
+    fn new(tables: u32) -> Self {
+        let (prepared, steps) = (Vec::new(), Vec::new());
+        Self { tables, is_prepared: false, prepared, begin: None, steps, commit: None }
+    }
+
+    fn push_transaction(&mut self) {
+        let [begin, commit] = [&statements::BEGIN, &statements::COMMIT].map(|statement| {
+            let slot = self.prepared.len();
+            if !self.is_prepared {
+                return Step::new(statement, false, Handle::Text);
+            }
+            self.prepared.push(statement.sql.to_owned());
+            Step::new(statement, false, Handle::Fixed(slot))
+        });
+        (self.begin, self.commit) = (Some(begin), Some(commit));
+    }
+
+    fn push_group(&mut self, group: &'static Group, count: u32) {
+        if count == 0 {
+            return;
         }
+        let handles: Vec<Handle> =
+            group.statements.iter().map(|statement| self.handle(statement)).collect();
+        for repetition in 0..count {
+            for (place, statement) in group.statements.iter().enumerate() {
+                let draws_table = repetition == 0 && place == 0;
+                self.steps.push(Step::new(statement, draws_table, handles[place]));
+            }
+        }
+    }
+
+    /// A handle for each table.
+    fn handle(&mut self, statement: &Statement) -> Handle {
+        if !self.is_prepared {
+            return Handle::Text;
+        }
+        let first = self.prepared.len();
+        let of_table = |table: u32| statement.sql.replacen('#', &table.to_string(), 1);
+        self.prepared.extend((1..=self.tables).map(of_table));
+        Handle::OfTable(first)
     }
 }

@@ -128,6 +128,16 @@ pub(super) fn has_transaction(scenario: &Scenario) -> bool {
     mixed && !scenario.options.skip_trx
 }
 
+/// Whether prepared mode prepares the workload's statements: oltp_insert sends text always.
+pub(super) fn has_handles(workload: Workload) -> bool {
+    workload != Workload::OltpInsert
+}
+
+/// After the handles of how many groups those of BEGIN and COMMIT are prepared.
+pub(super) fn groups_before_transaction(workload: Workload) -> usize {
+    usize::from(workload == Workload::OltpReadOnly)
+}
+
 fn ranges(options: &WorkloadOptions, count: u32) -> u32 {
     if options.range_selects { count } else { 0 }
 }

@@ -93,7 +93,8 @@ fn most_handles(plan: &Plan) -> Option<(u64, String)> {
         .max_by_key(|(handles, _)| *handles)
 }
 
-/// A handle for each table and statement, and one for COMMIT, as sysbench prepares them.
+/// A handle for each table and statement, and one each for BEGIN and COMMIT, as sysbench
+/// prepares them; it prepares none for oltp_insert.
 fn handles_per_connection(scenario: &Scenario, tables: u32) -> u64 {
     let o = &scenario.options;
     let point = [o.point_selects];
@@ -106,9 +107,10 @@ fn handles_per_connection(scenario: &Scenario, tables: u32) -> u64 {
         Workload::OltpReadOnly => (reads, !o.skip_trx),
         Workload::OltpReadWrite => (reads + used(&writes), !o.skip_trx),
         Workload::OltpWriteOnly => (used(&writes), !o.skip_trx),
+        Workload::OltpInsert => (0, false),
         _ => (1, false),
     };
-    statements * u64::from(tables) + u64::from(is_transaction)
+    statements * u64::from(tables) + 2 * u64::from(is_transaction)
 }
 
 #[cfg(test)]
@@ -117,7 +119,7 @@ mod tests {
     use crate::model::{ScenarioId, WorkloadOptions};
 
     #[test]
-    fn mixed_range_over_250_tables_holds_2251_handles_per_connection() {
+    fn mixed_range_over_250_tables_holds_2252_handles_per_connection() {
         let scenario = |workload, range_selects| Scenario {
             id: ScenarioId::new("s").unwrap(),
             title: None,
@@ -125,9 +127,10 @@ mod tests {
             options: WorkloadOptions { range_selects, ..WorkloadOptions::default() },
         };
         let handles = |workload, ranges| handles_per_connection(&scenario(workload, ranges), 250);
-        assert_eq!(handles(Workload::OltpReadWrite, true), 2_251);
-        assert_eq!(handles(Workload::OltpReadOnly, false), 251);
-        assert_eq!(handles(Workload::OltpWriteOnly, true), 1_001);
+        assert_eq!(handles(Workload::OltpReadWrite, true), 2_252);
+        assert_eq!(handles(Workload::OltpReadOnly, false), 252);
+        assert_eq!(handles(Workload::OltpWriteOnly, true), 1_002);
         assert_eq!(handles(Workload::OltpPointSelect, true), 250);
+        assert_eq!(handles(Workload::OltpInsert, true), 0);
     }
 }

@@ -18,7 +18,7 @@ pub use admin::Admin;
 pub use connect::CONNECT_TIMEOUT;
 
 use self::connect::{Address, Connector, protocol};
-use super::handles::{Handles, Sql};
+use super::handles::{Handles, Sql, Way};
 use super::{Driver, DriverError, Reply, Session};
 use crate::model::{Endpoint, Param, Request};
 
@@ -59,7 +59,7 @@ impl Session for AsyncSession {
     }
 
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
-        if self.handles.get(slot).is_some() {
+        if !matches!(self.handles.get(slot), Way::Unknown) {
             return Ok(());
         }
         let Some(sql) = self.handles.sql(slot) else {
@@ -67,31 +67,40 @@ impl Session for AsyncSession {
         };
         let mut to_close = self.handles.make_room();
         loop {
-            let error = match self.replace(&sql, to_close).await {
+            match self.replace(&sql, to_close).await {
                 Ok(handle) => {
                     self.handles.insert(slot, handle);
                     return Ok(());
                 }
-                Err(error) => error,
-            };
-            to_close = if error.is_out_of_handles() { self.handles.give_up_one() } else { None };
-            if to_close.is_none() {
-                return Err(error);
+                Err(error) if error.is_not_preparable() && !sql.has_parameters() => {
+                    self.handles.insert_text(slot);
+                    return Ok(());
+                }
+                Err(error) => {
+                    let gives_way = error.is_out_of_handles();
+                    to_close = if gives_way { self.handles.give_up_one() } else { None };
+                    if to_close.is_none() {
+                        return Err(error);
+                    }
+                }
             }
         }
     }
 
     async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
         let Some(slot) = request.slot else {
-            let sent = self.query(&request.text).await;
+            let sent = query(&mut self.conn, &request.text).await;
             return sent.map_err(|error| self.address.error(error));
         };
         let params = params(request).ok_or_else(|| {
             protocol(&self.address, "a parameter lies outside of the request's text")
         })?;
         self.prepare(slot).await?;
-        let handle = self.handles.get(slot).expect("it was prepared a moment ago");
-        let sent = execute(&mut self.conn, handle, params).await;
+        let sent = match self.handles.get(slot) {
+            Way::Handle(handle) => execute(&mut self.conn, handle, params).await,
+            Way::Text(sql) => query(&mut self.conn, sql).await,
+            Way::Unknown => unreachable!("it was prepared a moment ago"),
+        };
         sent.map_err(|error| self.address.error(error))
     }
 
@@ -114,10 +123,10 @@ impl AsyncSession {
         }
         self.conn.prep(sql.as_str()).await.map_err(|error| self.address.error(error))
     }
+}
 
-    async fn query(&mut self, sql: &str) -> mysql_async::Result<Reply> {
-        drain(self.conn.query_iter(sql).await?).await
-    }
+async fn query(conn: &mut Conn, sql: &str) -> mysql_async::Result<Reply> {
+    drain(conn.query_iter(sql).await?).await
 }
 
 async fn execute(

@@ -16,11 +16,15 @@ const MODULUS_BITS: std::ops::RangeInclusive<usize> = 1024..=16_384;
 /// Bytes of padding around an OAEP message under SHA-1.
 const PADDING: usize = 2 * 20 + 2;
 
-/// The secret as only the owner of this PEM key can read it; `None` if that is no RSA key, or
-/// the secret is too long for it.
-pub(super) fn encrypt(secret: &[u8], pem: &[u8]) -> Option<Vec<u8>> {
-    let room = modulus_bytes(pem)?.checked_sub(PADDING)?;
-    (secret.len() <= room).then(|| crypto::encrypt(secret, pem))
+/// The secret as only the owner of this PEM key can read it; `Err` says why not.
+pub(super) fn encrypt(secret: &[u8], pem: &[u8]) -> Result<Vec<u8>, &'static str> {
+    match modulus_bytes(pem) {
+        None => Err("what the server sent as its public key is none"),
+        Some(bytes) if bytes < secret.len() + PADDING => {
+            Err("the password is too long for the server's public key; use the Unix socket")
+        }
+        Some(_) => Ok(crypto::encrypt(secret, pem)),
+    }
 }
 
 fn modulus_bytes(pem: &[u8]) -> Option<usize> {
@@ -78,19 +82,19 @@ mod tests {
     #[test]
     fn a_servers_key_takes_passwords_up_to_its_size() {
         assert_eq!(modulus_bytes(KEY.as_bytes()), Some(256));
-        assert_eq!(encrypt(b"secret\0", KEY.as_bytes()).map(|bytes| bytes.len()), Some(256));
-        assert_eq!(encrypt(&[b'x'; 214], KEY.as_bytes()).map(|bytes| bytes.len()), Some(256));
-        assert_eq!(encrypt(&[b'x'; 215], KEY.as_bytes()), None);
+        assert_eq!(encrypt(b"secret\0", KEY.as_bytes()).map(|bytes| bytes.len()), Ok(256));
+        assert_eq!(encrypt(&[b'x'; 214], KEY.as_bytes()).map(|bytes| bytes.len()), Ok(256));
+        assert!(encrypt(&[b'x'; 215], KEY.as_bytes()).unwrap_err().contains("too long"));
     }
 
     #[test]
     fn what_is_no_key_is_refused() {
         for pem in ["", HEAD, "-----BEGIN PUBLIC KEY----------END PUBLIC KEY-----", "\0", "ssh-rsa"]
         {
-            assert_eq!(encrypt(b"x", pem.as_bytes()), None, "{pem}");
+            assert!(encrypt(b"x", pem.as_bytes()).is_err(), "{pem}");
         }
         let private = KEY.replace("PUBLIC", "RSA PUBLIC");
-        assert_eq!(encrypt(b"x", private.as_bytes()), None);
+        assert!(encrypt(b"x", private.as_bytes()).is_err());
     }
 
     proptest! {
@@ -105,7 +109,7 @@ mod tests {
             let place = place % (der.len() - bytes.len());
             der[place..place + bytes.len()].copy_from_slice(&bytes);
             let pem = format!("{HEAD}\n{}\n{TAIL}\n", STANDARD.encode(der));
-            if let Some(encrypted) = encrypt(b"secret\0", pem.as_bytes()) {
+            if let Ok(encrypted) = encrypt(b"secret\0", pem.as_bytes()) {
                 prop_assert!(encrypted.len() >= 128);
             }
         }

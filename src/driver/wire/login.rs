@@ -33,6 +33,11 @@ const FAST_AUTH_OK: u8 = 0x03;
 const FULL_AUTH: u8 = 0x04;
 const REQUEST_PUBLIC_KEY: u8 = 0x02;
 
+/// Deprecated, but what MySQL may ask of an account that does not exist; without it the answer
+/// would not be "access denied". It takes the password under the server's key, always.
+const SHA256_PASSWORD: &[u8] = b"sha256_password";
+const SHA256_REQUEST_PUBLIC_KEY: u8 = 0x01;
+
 /// The only version of the protocol that any server in use speaks.
 const PROTOCOL_VERSION: u8 = 10;
 /// Packets of a server that has not said yes or no by then say neither: the longest exchange
@@ -106,7 +111,11 @@ async fn authenticate(
             (Some(0xFE), _) if !switched => {
                 switched = true;
                 let change = Change::parse(&packet)?;
-                packets.write(&change.answer(endpoint)?).await?;
+                if change.plugin.as_bytes() == SHA256_PASSWORD {
+                    send_sha256_password(packets, endpoint, &change.nonce).await?;
+                } else {
+                    packets.write(&change.answer(endpoint)?).await?;
+                }
                 (plugin, nonce) = (change.plugin, change.nonce);
             }
             (Some(0x01), AuthPlugin::CachingSha2Password) => match packet.get(1) {
@@ -154,7 +163,7 @@ impl Change {
                 let data = self.plugin.gen_data(password(endpoint), &self.nonce);
                 Ok(data.map(|data| data.to_vec()).unwrap_or_default())
             }
-            // An empty password signs as well as any other.
+            // An empty password signs as any other does.
             AuthPlugin::Ed25519 => {
                 let password = endpoint.password.reveal().as_bytes();
                 Ok(create_response_for_ed25519(password, &self.nonce).to_vec())
@@ -179,19 +188,45 @@ async fn send_password(
     if packets.is_private() {
         return packets.write(&secret).await;
     }
-    packets.write(&[REQUEST_PUBLIC_KEY]).await?;
+    send_encrypted(packets, secret, nonce, REQUEST_PUBLIC_KEY).await
+}
+
+async fn send_sha256_password(
+    packets: &mut Packets<'_>,
+    endpoint: &Endpoint,
+    nonce: &[u8],
+) -> Result<(), PacketFault> {
+    let mut secret = endpoint.password.reveal().as_bytes().to_vec();
+    secret.push(0);
+    match secret.len() {
+        1 => packets.write(&secret).await,
+        _ => send_encrypted(packets, secret, nonce, SHA256_REQUEST_PUBLIC_KEY).await,
+    }
+}
+
+/// Asks for the server's key, and sends the masked secret under it.
+async fn send_encrypted(
+    packets: &mut Packets<'_>,
+    mut secret: Vec<u8>,
+    nonce: &[u8],
+    request: u8,
+) -> Result<(), PacketFault> {
+    packets.write(&[request]).await?;
     let packet = packets.read().await?;
     let pem = match packet.split_first() {
         Some((0x01, pem)) => pem,
         Some((0xFF, _)) => return Err(packets.server_error(&packet)),
         _ => return Err(PacketFault::broken("public key")),
     };
+    // Without a nonce the password would go unmasked.
+    if nonce.is_empty() {
+        return Err(PacketFault::broken("authentication"));
+    }
     for (byte, mask) in secret.iter_mut().zip(nonce.iter().cycle()) {
         *byte ^= mask;
     }
-    // A secret without a mask would be the password itself.
-    let encrypted = if nonce.is_empty() { None } else { key::encrypt(&secret, pem) };
-    packets.write(&encrypted.ok_or_else(|| PacketFault::broken("public key"))?).await
+    let encrypted = key::encrypt(&secret, pem);
+    packets.write(&encrypted.map_err(|why| PacketFault::Broken(why.to_owned()))?).await
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::login::login;
 use super::packets::{PacketFault, Packets};
 use super::scan::{Scan, Scanner, ServerError};
 use super::stream::{Stream, with_buffers};
-use crate::driver::handles::{Handles, Sql};
+use crate::driver::handles::{Handles, Sql, Way};
 use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session};
 use crate::model::{Endpoint, Request};
 
@@ -66,7 +66,7 @@ impl Session for WireSession {
     }
 
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
-        if self.handles.get(slot).is_some() {
+        if !matches!(self.handles.get(slot), Way::Unknown) {
             return Ok(());
         }
         let Some(sql) = self.handles.sql(slot) else {
@@ -76,34 +76,41 @@ impl Session for WireSession {
         let mut to_close = self.handles.make_room();
         loop {
             let replaced = self.replace(&sql, to_close).await;
-            let error = match replaced.map_err(|fault| session_error(&self.endpoint, fault)) {
-                Ok(statement) => {
-                    self.handles.insert(slot, statement);
+            match replaced.map_err(|fault| session_error(&self.endpoint, fault)) {
+                Ok(handle) => {
+                    self.handles.insert(slot, handle);
                     return Ok(());
                 }
-                Err(error) => error,
-            };
-            to_close = if error.is_out_of_handles() { self.handles.give_up_one() } else { None };
-            if to_close.is_none() {
-                return Err(error);
+                Err(error) if error.is_not_preparable() && !sql.has_parameters() => {
+                    self.handles.insert_text(slot);
+                    return Ok(());
+                }
+                Err(error) => {
+                    let gives_way = error.is_out_of_handles();
+                    to_close = if gives_way { self.handles.give_up_one() } else { None };
+                    if to_close.is_none() {
+                        return Err(error);
+                    }
+                }
             }
         }
     }
 
     async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
-        let statement = match request.slot {
-            None => None,
-            Some(slot) => Some(match self.handles.get(slot) {
-                Some(statement) => *statement,
-                None => self.prepare_now(slot).await?,
-            }),
-        };
+        if let Some(slot) = request.slot
+            && matches!(self.handles.get(slot), Way::Unknown)
+        {
+            // In mid-run, and on the heap, so that the way past it stays small.
+            Box::pin(self.prepare(slot)).await?;
+        }
+        let way = request.slot.map_or(Way::Text(&request.text), |slot| self.handles.get(slot));
         let rest = with_buffers(|buffers| {
             let output = &mut buffers.output;
             output.clear();
-            match statement {
-                None => encode::query(&request.text, output),
-                Some(statement) => encode::execute(statement, request, output),
+            match way {
+                Way::Text(sql) => encode::query(sql, output),
+                Way::Handle(statement) => encode::execute(*statement, request, output),
+                Way::Unknown => unreachable!("it was prepared a moment ago"),
             }
             self.scanner.answers(encode::packets_in(output.len()));
             let written = self.stream.write_now(output)?;
@@ -126,12 +133,6 @@ impl Session for WireSession {
 }
 
 impl WireSession {
-    /// Prepares a statement in mid-run. On the heap, so that the way past it stays small.
-    async fn prepare_now(&mut self, slot: usize) -> Result<u32, DriverError> {
-        Box::pin(self.prepare(slot)).await?;
-        Ok(*self.handles.get(slot).expect("it was prepared a moment ago"))
-    }
-
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, DriverError>> {
         loop {
             let Self { stream, scanner, .. } = self;
