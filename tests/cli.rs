@@ -242,6 +242,27 @@ fn a_killed_run_leaves_no_server_and_is_resumed() {
 }
 
 #[test]
+fn a_server_that_dies_fails_its_cells_and_the_other_specs_go_on() {
+    let space = Workspace::new();
+    let second = "[[spec]]\ncpu = 2\nmemory = \"1GB\"\n";
+    space.write("m.toml", &(matrix("1s", "concurrency = [2]") + second));
+    let child = start_until_first_row(&space);
+    let home = fs::read_dir(space.path(".gridbench")).unwrap().next().unwrap().unwrap().path();
+    let server = fs::read_to_string(home.join("server.pid")).unwrap();
+    kill(Pid::from_raw(server.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap()).exits(3);
+    ended.says("SIGKILL").says("--resume measures them again");
+
+    let rows = space.rows("cells.csv");
+    assert_eq!(rows.len(), SCENARIOS.len() * 2);
+    let failed = |row: &&std::collections::BTreeMap<String, String>| row["status"] == "failed";
+    assert!(rows.iter().filter(failed).all(|row| row["spec"] == "1c1g"), "{rows:?}");
+    assert!(rows.iter().any(|row| failed(&row)), "{rows:?}");
+    let page = fs::read_to_string(space.run().join("pages/page.md")).unwrap();
+    assert!(page.contains("failed: ") && !page.contains("the whole log"), "{page}");
+}
+
+#[test]
 fn resume_refuses_another_plan() {
     let space = Workspace::new();
     space.write("m.toml", &matrix("500ms", "concurrency = [2]"));
@@ -336,6 +357,19 @@ fn a_targets_file_with_a_fault_is_exit_2() {
     space.gridbench(&["run", "m.toml", "--targets", "t.toml"]).exits(2).says("1c1g");
     space.write("t.toml", "[defaults]\nhosst = \"127.0.0.1\"\n");
     space.gridbench(&["run", "m.toml", "--targets", "t.toml"]).exits(2).says("hosst");
+}
+
+#[test]
+fn what_cannot_end_well_is_refused_before_anything_is_measured() {
+    let space = Workspace::new();
+    let text = matrix("1s", "concurrency = [2]").replace("cpu = 1\n", "cpu = 4000\n");
+    space.write("large.toml", &text);
+    space.gridbench(&["run", "large.toml"]).exits(2).says("nothing of this matrix can run here");
+    space.write("m.toml", &matrix("1s", "concurrency = [2]"));
+    let wrong = ["run", "m.toml", "--set", "template=tdsql-c-em"];
+    space.gridbench(&wrong).exits(2).says("tdsql-c-en");
+    space.gridbench(&["plan", "m.toml", "--targets", "none.toml"]).exits(2).says("none.toml");
+    assert!(!space.path("results").exists(), "nothing was begun");
 }
 
 /// A file system of so many megabytes; `None` (with the reason printed) where mounting is not

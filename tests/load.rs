@@ -18,7 +18,13 @@ fn dataset(tables: u32, table_size: u64) -> Dataset {
 
 fn load(endpoint: &Endpoint, dataset: &Dataset, loaders: u32) -> Result<LoadReport, LoadError> {
     let endpoint = named(endpoint, dataset);
-    ensure(&endpoint, dataset, &LoadOptions { loaders }, &Interrupt::default(), &mut |_| {})
+    ensure(
+        &endpoint,
+        dataset,
+        &LoadOptions { loaders, disk_free: None },
+        &Interrupt::default(),
+        &mut |_| {},
+    )
 }
 
 /// The schema of a dataset in these tests.
@@ -87,7 +93,7 @@ fn datasets_of_one_size_and_two_seeds_stand_beside_each_other() {
     let endpoint = server.endpoint();
     let other = Dataset { seed: 7, ..dataset(1, 9) };
     let names = [dataset(1, 9), other].map(|dataset| {
-        let options = LoadOptions { loaders: 1 };
+        let options = LoadOptions { loaders: 1, disk_free: None };
         ensure(&endpoint, &dataset, &options, &Interrupt::default(), &mut |_| {})
             .expect("the dataset loads")
             .database
@@ -137,7 +143,7 @@ fn a_complete_dataset_is_reused_and_progress_only_grows() {
     let server = Server::shared();
     let (endpoint, dataset) = (server.socket_endpoint(), dataset(3, 4_000));
     let mut seen: Vec<LoadProgress> = Vec::new();
-    let options = LoadOptions { loaders: 2 };
+    let options = LoadOptions { loaders: 2, disk_free: None };
     let mut observe = |progress| seen.push(progress);
     let first = ensure(
         &named(&endpoint, &dataset),
@@ -239,7 +245,7 @@ fn an_interrupted_load_stops_and_is_completed_later() {
             interrupt.request();
         }
     };
-    let options = LoadOptions { loaders: 2 };
+    let options = LoadOptions { loaders: 2, disk_free: None };
     let error = ensure(&named(&endpoint, &dataset), &dataset, &options, &interrupt, &mut observe);
     assert_eq!(error, Err(LoadError::Interrupted));
     load(&endpoint, &dataset, 2).expect("the dataset is completed");

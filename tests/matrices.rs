@@ -272,7 +272,7 @@ fn gridbench_plan(arguments: &[&str]) -> (i32, String, String) {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .arg("plan")
         .args(arguments)
-        .args(["--targets", "elsewhere.toml"])
+        .args(["--targets", "tests/matrices/targets.toml"])
         .output()
         .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridbench::model::{MilliRate, ResultSet, Verdict};
+use gridbench::model::{Arrivals, MilliRate, OpenLoop, ResultSet, Verdict};
 use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
 use gridbench::stats::{compare, geometric_mean_ratio};
 
@@ -147,6 +147,23 @@ fn a_15th_spec_another_order_and_other_values_need_no_other_template() {
 fn the_same_results_give_the_same_bytes() {
     for format in FORMATS {
         assert_eq!(page(&rehearsal(), format), page(&rehearsal(), format));
+    }
+}
+
+#[test]
+fn every_layout_says_that_the_loop_was_open_and_at_which_rate() {
+    let open = OpenLoop { rate: MilliRate(2_000_500), arrivals: Arrivals::Fixed };
+    for (open_loop, shown) in [(None, false), (Some(open), true)] {
+        let mut results = small_run();
+        results.protocol.as_mut().unwrap().open_loop = open_loop;
+        for (name, _) in LAYOUTS {
+            for format in FORMATS {
+                let page = render(&results, &built_in(name, format)).unwrap();
+                let has = page.contains("2000.5 events per second, fixed arrivals")
+                    || page.contains("2000.5 个事件/秒，到达间隔：固定");
+                assert_eq!(has, shown, "{page}");
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use common::Server;
 use gridbench::driver::adapter::{Admin, AsyncDriver};
 use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, Session};
-use gridbench::exec::{TrialSetup, run_trial};
+use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::load::{LoadOptions, ensure};
 use gridbench::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Measurement, Request, Scenario, ScenarioId,
@@ -152,6 +152,10 @@ fn setup(dataset: &Dataset, handles_max: usize) -> TrialSetup {
         connect_limit: Duration::from_secs(20),
         seed: 1,
         load_threads: 1,
+        open_loop: None,
+        cpus: Vec::new(),
+        policy: LoadPolicy::default(),
+        run_delay: || None,
     }
 }
 
@@ -176,7 +180,7 @@ fn until_no_handle_stands(endpoint: &Endpoint) {
 fn a_server_with_less_room_than_was_promised_is_made_do_with_by_both_drivers() {
     for server in servers() {
         let dataset = Dataset { tables: 5, table_size: 200, charset: "utf8mb4".into(), seed: 1 };
-        let options = LoadOptions { loaders: 1 };
+        let options = LoadOptions { loaders: 1, disk_free: None };
         let root = server.endpoint();
         let report = ensure(&root, &dataset, &options, &Interrupt::default(), &mut |_| {}).unwrap();
         let endpoint = Endpoint { database: Some(report.database), ..root };

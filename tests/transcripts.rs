@@ -15,7 +15,7 @@ use common::Server;
 use gridbench::driver::Driver;
 use gridbench::driver::adapter::{Admin, AsyncDriver};
 use gridbench::driver::wire::WireDriver;
-use gridbench::exec::{TrialSetup, run_trial};
+use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::load::{LoadOptions, ensure};
 use gridbench::model::{
     Address, Dataset, Endpoint, Flavour, Interrupt, KeyLaw, Scenario, ScenarioId, StatementMode,
@@ -104,7 +104,7 @@ impl Log {
             unreachable!("it is a socket")
         };
         let root = server.endpoint();
-        let options = LoadOptions { loaders: 1 };
+        let options = LoadOptions { loaders: 1, disk_free: None };
         let report = ensure(&root, &dataset, &options, &Interrupt::default(), &mut |_| {}).unwrap();
         let endpoint = Endpoint { database: Some(report.database), ..root };
         let mut log = Self { endpoint, socket, dataset, is_mariadb: false };
@@ -136,6 +136,10 @@ impl Log {
             connect_limit: Duration::from_secs(20),
             seed: 1,
             load_threads: 1,
+            open_loop: None,
+            cpus: Vec::new(),
+            policy: LoadPolicy::default(),
+            run_delay: || None,
         };
         self.record(|| {
             let output = run_trial(driver, &setup, &Interrupt::default(), &mut |_| {});

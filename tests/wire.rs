@@ -115,7 +115,13 @@ fn both_drivers_count_the_same_for_every_workload() {
         let dataset = Dataset { tables: 3, table_size: 501, charset: "utf8mb4".into(), seed: 1 };
         let (place, data) = (endpoint.clone(), dataset.clone());
         let load = move || {
-            ensure(&place, &data, &LoadOptions { loaders: 1 }, &Interrupt::default(), &mut |_| {})
+            ensure(
+                &place,
+                &data,
+                &LoadOptions { loaders: 1, disk_free: None },
+                &Interrupt::default(),
+                &mut |_| {},
+            )
         };
         let report = tokio::task::spawn_blocking(load).await.unwrap().expect("it loads");
         let endpoint = Endpoint { database: Some(report.database), ..endpoint };

@@ -15,7 +15,7 @@ use common::Server;
 use gridbench::driver::adapter::{Admin, AsyncDriver};
 use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, DriverError, Reply, Session};
-use gridbench::exec::{TrialSetup, run_trial};
+use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Request, Scenario, ScenarioId, Secret,
     StatementMode, TrialStatus, Workload, WorkloadOptions,
@@ -311,6 +311,10 @@ fn a_server_that_never_greets_fails_the_trial_after_the_limit() {
         connect_limit: Duration::from_millis(200),
         seed: 1,
         load_threads: 1,
+        open_loop: None,
+        cpus: Vec::new(),
+        policy: LoadPolicy::default(),
+        run_delay: || None,
     };
     let start = Instant::now();
     let driver = WireDriver::new(&endpoint);

@@ -14,7 +14,8 @@ use super::Failure;
 use crate::cli::MatrixArgs;
 use crate::matrix::{ExpandOptions, MAX_FILE_BYTES, Source, expand, parse};
 use crate::model::{Host, Ladder, Matrix, Plan, ScenarioId, SpecId};
-use crate::store::baseline;
+use crate::report::{Format, Layout};
+use crate::store::{self, baseline};
 use crate::target::host;
 
 /// A plan with what else a run keeps of its matrix.
@@ -40,6 +41,12 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     let name = path.display().to_string();
     let matrix = parse(&Source { name: &name, bytes: &bytes }, &arguments.set)
         .map_err(|faults| Failure::input(anyhow!(faults.render(may_colour()))))?;
+    let layout = Layout::named(&matrix.template, Format::Markdown);
+    layout.check().context("the matrix's template").map_err(Failure::input)?;
+    if let Some(baseline) = &matrix.baseline {
+        let found = store::resolve(&arguments.out, baseline);
+        found.context("the matrix's baseline").map_err(Failure::input)?;
+    }
     let host = host::read(&arguments.data_dir);
     let options = ExpandOptions {
         published: published(&matrix, &arguments.out)?,
@@ -146,6 +153,15 @@ mod tests {
         let failure = load_plan(&arguments).unwrap_err();
         assert_eq!(failure.exit_code, 2);
         assert!(failure.to_string().contains("no-such/baseline"), "{failure}");
+    }
+
+    #[test]
+    fn a_baseline_that_diff_will_not_find_is_refused_before_anything_is_measured() {
+        let mut arguments = arguments(&repository("full-cache.toml"));
+        arguments.set = vec!["baseline=tdsql-c-2025-12/fullcache".to_owned()];
+        let failure = load_plan(&arguments).unwrap_err();
+        assert_eq!(failure.exit_code, 2);
+        assert!(failure.to_string().contains("did you mean"), "{failure}");
     }
 
     #[test]

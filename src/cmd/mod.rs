@@ -9,6 +9,7 @@ use crate::store::StoreError;
 use crate::ui::Printer;
 
 mod baseline;
+mod calibrate;
 mod diff;
 mod matrix_source;
 mod pages;
@@ -58,8 +59,19 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error)
+        f.write_str(&chain(&self.error))
     }
+}
+
+/// An error and its causes in one line; a cause that the words before it quote is not repeated.
+fn chain(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words = format!("{words}: {cause}");
+        }
+    }
+    words
 }
 
 /// Runs what was typed.
@@ -70,5 +82,21 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
+        Command::Calibrate(arguments) => calibrate::run(&arguments, printer),
+        Command::CalibratePart(arguments) => calibrate::part::run(&arguments, printer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let quoted = StoreError::Io { action: "create", path: "x".into(), source: denied() };
+        assert_eq!(Failure::from(quoted).to_string(), "cannot create x: permission denied");
+        let told = anyhow::Error::new(denied()).context("page.md");
+        assert_eq!(Failure::from(told).to_string(), "page.md: permission denied");
     }
 }

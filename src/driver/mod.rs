@@ -7,11 +7,15 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::model::Request;
+use crate::model::{ErrorCount, Request};
 
 pub mod adapter;
+mod files;
 mod handles;
+pub mod null;
 pub mod wire;
+
+pub use files::raise_open_files;
 
 /// Opens sessions to one endpoint.
 pub trait Driver: Clone + Send + Sync + 'static {
@@ -96,10 +100,9 @@ impl DriverError {
         matches!(self, Self::Server { code: 1461, .. })
     }
 
-    /// Errors after which sysbench starts the event again: deadlock (1213), lock wait
-    /// time-out (1205), record changed since last read (1020).
+    /// Errors after which the event is tried again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Server { code: 1213 | 1205 | 1020, .. })
+        matches!(self, Self::Server { code, .. } if ErrorCount::RETRIED.contains(code))
     }
 
     /// Whether the server prepares no statement of that kind (ER_UNSUPPORTED_PS): MySQL does not

@@ -4,27 +4,41 @@
 //!
 //! - `trial`: the coordinator, on the caller's thread: phases, deadline, what threads report.
 //! - `thread`: one load thread: its runtime, its sessions, its clock ticks.
+//! - `state`: what the connections of one load thread share.
 //! - `connect`: a session stands when it is logged in and its statements are prepared.
 //! - `worker`: the hot loop of one connection.
-//! - `recorder`: the counters of one load thread, merged at the end.
+//! - `schedule`, `pacer`: an open loop's due times, and who is free to start what is due.
+//! - `alarm`: waking at an instant, to the microsecond.
+//! - `recorder`: the counters of one load thread; `sum`: those of all as a measurement.
 //! - `window`: which instant belongs to which phase.
+//! - `scheduling`, `client`: where load threads run, what they took, whether they were the limit.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::Driver;
-use crate::model::{CellId, Interrupt, Interval, Measurement, StatementKind, TrialStatus};
+use crate::model::{
+    CellId, Interrupt, Interval, Measurement, OpenLoop, StatementKind, TrialStatus,
+};
 use crate::stats::Histogram;
 use crate::workload::Program;
 
+mod alarm;
+mod client;
 mod connect;
+mod pacer;
 mod recorder;
+mod schedule;
+mod scheduling;
+mod state;
+mod sum;
 mod thread;
 mod trial;
 mod window;
 mod worker;
 
-pub use thread::default_load_threads;
+pub use scheduling::LoadPolicy;
+pub use thread::{LoadCpus, default_load_threads};
 
 /// Measures one trial. It blocks until the trial is over, and it never fails: what could not be
 /// measured is a measurement whose status says why, with what was counted until then.
@@ -74,6 +88,17 @@ pub struct TrialSetup {
     pub seed: u64,
     /// Threads among which the connections are shared evenly; at most `concurrency` are started.
     pub load_threads: u32,
+    /// When events are due; `None`: closed loop.
+    pub open_loop: Option<OpenLoop>,
+    /// Processors for the load threads, one each where there are enough, all for all otherwise.
+    /// Empty: wherever this process may run.
+    pub cpus: Vec<u32>,
+    /// The load threads' scheduling policy.
+    pub policy: LoadPolicy,
+    /// How long the calling thread has been ready to run, since it began, without a processor;
+    /// `None` where that is not known. The system tells it in a file, and this module reads
+    /// none: who sets up a trial brings the reader. It is called twice by each load thread.
+    pub run_delay: fn() -> Option<Duration>,
 }
 
 /// What an observer sees while a trial runs.
@@ -110,6 +135,8 @@ pub struct TrialOutput {
     pub measurement: Measurement,
     /// Response time of the events that [`Measurement::events`] counts.
     pub latency: Histogram,
+    /// Service time of the same events.
+    pub service: Histogram,
     /// Service time of statements, for each kind of the program.
     pub statement_latency: Vec<(StatementKind, Histogram)>,
 }
@@ -131,11 +158,19 @@ impl TrialOutput {
             events_unfinished: 0,
             oldest_unfinished_us: None,
             latency: None,
+            service: None,
+            pace: None,
             statements: Vec::new(),
             intervals: Vec::new(),
             client_cpu_us: None,
+            client_cpu_max_us: None,
+            client_run_delay_us: None,
+            timer_lateness_p99_us: None,
+            timer_lateness_max_us: None,
+            client_bound: None,
             load_threads: 0,
         };
-        Self { measurement, latency: Histogram::new(), statement_latency: Vec::new() }
+        let (latency, service) = (Histogram::new(), Histogram::new());
+        Self { measurement, latency, service, statement_latency: Vec::new() }
     }
 }

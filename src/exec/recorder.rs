@@ -32,6 +32,8 @@ pub(super) struct Totals {
     pub(super) errors: BTreeMap<u16, ErrorCount>,
     /// Response time of events.
     pub(super) latency: Histogram,
+    /// Service time of the same events.
+    pub(super) service: Histogram,
     /// By [`StatementKind::index`]; `None` where the program has no such statement.
     pub(super) kinds: [Option<Box<KindTotals>>; StatementKind::ALL.len()],
 }
@@ -64,10 +66,11 @@ pub(super) struct Tally {
     pub(super) other: u64,
 }
 
-/// When an event was due and when its last reply was read.
+/// When an event was due, when its first statement was sent, when its last reply was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) due: Instant,
+    pub(super) start: Instant,
     pub(super) end: Instant,
 }
 
@@ -87,6 +90,7 @@ impl Recorder {
             self.totals.events += 1;
             self.totals.queries.add(tally);
             self.totals.latency.record(response);
+            self.totals.service.record(span.end - span.start);
         }
         if self.window.contains(span.end) {
             self.advance(span.end);
@@ -168,6 +172,7 @@ impl Totals {
             }
         }
         self.latency.merge(&other.latency);
+        self.service.merge(&other.service);
         for (ours, theirs) in self.kinds.iter_mut().zip(other.kinds) {
             let Some(theirs) = theirs else { continue };
             let ours = ours.get_or_insert_default();
@@ -247,7 +252,7 @@ mod tests {
         let spans = [(before, 10), (at(&recorder, 10), 990), (at(&recorder, 990), 2500)];
         for (due, end_ms) in spans {
             let end = at(&recorder, end_ms);
-            recorder.event(Span { due, end }, ONE_READ);
+            recorder.event(Span { due, start: due, end }, ONE_READ);
         }
         let end = recorder.window.end;
         let seconds: Vec<(u32, u64)> =
@@ -257,10 +262,21 @@ mod tests {
     }
 
     #[test]
+    fn response_counts_from_the_due_time_and_service_from_the_real_start() {
+        let mut recorder = recorder(1000);
+        let (due, start, end) = (at(&recorder, 0), at(&recorder, 70), at(&recorder, 100));
+        recorder.event(Span { due, start, end }, ONE_READ);
+        let totals = recorder.take_totals();
+        let near = |ms: u64| ms * 1000 - 100..=ms * 1000 + 100;
+        assert!(near(100).contains(&totals.latency.percentile_us(50.0).unwrap()));
+        assert!(near(30).contains(&totals.service.percentile_us(50.0).unwrap()));
+    }
+
+    #[test]
     fn seconds_are_closed_by_events_or_by_the_clock_and_handed_out_once() {
         let mut recorder = recorder(3500);
         let (due, end) = (at(&recorder, 0), at(&recorder, 2100));
-        recorder.event(Span { due, end }, ONE_READ);
+        recorder.event(Span { due, start: due, end }, ONE_READ);
         let now = at(&recorder, 2200);
         assert_eq!(recorder.take_finished(now).count(), 2);
         let now = at(&recorder, 9000);

@@ -3,7 +3,6 @@
 //! Must not know: the other load threads, or what becomes of the numbers. It talks to the
 //! coordinator once a session, once a second and once at its end, never per event.
 
-use std::cell::{Cell, RefCell, RefMut};
 use std::future::Future;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,26 +11,44 @@ use std::sync::mpsc::Sender;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::time::{ClockId, clock_gettime};
-use preempt_rt::sched::{IntoSchedParams, Pid, Scheduler, set_scheduler};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::sleep_until;
 
 use crate::driver::{Driver, DriverError};
+use crate::model::Pace;
+use crate::stats::Histogram;
 use crate::workload::Generator;
 
 use super::TrialSetup;
+use super::client::{ClientUse, Reading, watch_lateness};
 use super::connect::stand;
-use super::recorder::{Recorder, Second, Totals};
-use super::window::{Window, micros};
+use super::pacer::Pacer;
+use super::recorder::{Second, Totals};
+use super::schedule::{Schedule, Share};
+use super::scheduling::arrange;
+use super::state::ThreadState;
+use super::window::Window;
 use super::worker;
 
-/// How many load threads serve a client with so many processors and connections: all but one
-/// processor of two or more, and no thread for fewer than eight connections, since a thread
-/// that seldom has two replies to read at once only adds wake-ups.
-pub fn default_load_threads(host_cpus: u32, concurrency: u32) -> u32 {
-    let by_processors = host_cpus.saturating_sub(1);
+/// Which processors load threads have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadCpus {
+    /// So many, and the server does not use them.
+    Own(u32),
+    /// So many, and the server uses them too.
+    Shared(u32),
+}
+
+/// How many load threads serve so many connections. With processors of their own one on each;
+/// where the server shares them one less, since a second thread on two processors only takes
+/// them from the server. No thread has fewer than eight connections: one that seldom has two
+/// replies to read at once only adds wake-ups.
+pub fn default_load_threads(cpus: LoadCpus, concurrency: u32) -> u32 {
+    let by_processors = match cpus {
+        LoadCpus::Own(cpus) => cpus,
+        LoadCpus::Shared(cpus) => cpus.saturating_sub(1),
+    };
     let by_connections = concurrency.div_ceil(8);
     by_processors.min(by_connections).max(1)
 }
@@ -84,8 +101,9 @@ pub(super) enum Message {
 #[derive(Debug, Default)]
 pub(super) struct ThreadEnd {
     pub(super) totals: Totals,
-    /// Processor time in the window; `None` if the window did not pass.
-    pub(super) cpu_us: Option<u64>,
+    pub(super) client: ClientUse,
+    /// In an open loop.
+    pub(super) pace: Option<Pace>,
     pub(super) unfinished: u64,
     pub(super) oldest_unfinished_us: Option<u64>,
     /// Connections that were lost and could not be replaced before the window ended.
@@ -106,8 +124,18 @@ impl<D: Driver> LoadThread<D> {
         })
     }
 
+    /// How many connections this thread has.
+    pub(super) fn connections(&self) -> usize {
+        self.streams().count()
+    }
+
+    fn streams(&self) -> impl Iterator<Item = u32> + use<D> {
+        (self.number..self.setup.concurrency).step_by(self.threads as usize)
+    }
+
     fn run(self) -> Result<Box<ThreadEnd>, String> {
-        yield_to_the_server();
+        arrange(self.setup.policy, &self.setup.cpus, (self.number, self.threads))
+            .map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -132,8 +160,9 @@ impl<D: Driver> LoadThread<D> {
         };
         self.tell(Message::Ready);
         let Some(window) = self.start().await else { return Ok(Box::default()) };
-        let state = Rc::new(ThreadState::new(&self, window, sessions.len()));
-        let mut workers = JoinSet::new();
+        let pacer = self.pacer(window, sessions.len())?;
+        let state = Rc::new(ThreadState::new(&self, window, pacer));
+        let mut tasks = JoinSet::new();
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
             let program = self.setup.program.clone();
             let generator = Generator::new(program.clone(), self.setup.seed, u64::from(stream));
@@ -146,15 +175,43 @@ impl<D: Driver> LoadThread<D> {
                 generator,
                 place,
             };
-            workers.spawn_local(worker::run(start, window, state.clone()));
+            let worker = worker::run(start, window, state.clone());
+            tasks.spawn_local(async {
+                worker.await;
+                Ok(())
+            });
         }
-        self.supervise(window, &state, workers).await
+        let watched = state.clone();
+        tasks.spawn_local(async move {
+            // Without a file for a timer the lateness stays unknown, and the load goes on.
+            let _ = watch_lateness(window, watched.lateness()).await;
+            Ok(())
+        });
+        if state.pacer().is_some() {
+            let state = state.clone();
+            tasks.spawn_local(async move {
+                match state.pacer() {
+                    Some(pacer) => pacer.run().await.map_err(no_timer),
+                    None => Ok(()),
+                }
+            });
+        }
+        self.supervise(window, &state, tasks).await
+    }
+
+    /// The open loop of this thread, if there is one.
+    fn pacer(&self, window: Window, workers: usize) -> Result<Option<Pacer>, String> {
+        let Some(open) = self.setup.open_loop else { return Ok(None) };
+        let (threads, connections) = (self.threads, self.setup.concurrency);
+        let share = Share { thread: self.number, threads, connections };
+        let schedule = Schedule::new(open, self.setup.seed, share);
+        Pacer::new(schedule, window, (workers, threads)).map(Some).map_err(no_timer)
     }
 
     /// The sessions of this thread, each with the number of its connection.
     async fn connect(&self) -> Result<Vec<(u32, D::Session)>, String> {
         let at_once = (CONNECTING_AT_ONCE / self.threads).max(1) as usize;
-        let mut streams = (self.number..self.setup.concurrency).step_by(self.threads as usize);
+        let mut streams = self.streams();
         let mut connecting = JoinSet::new();
         let mut sessions = Vec::new();
         loop {
@@ -199,23 +256,23 @@ impl<D: Driver> LoadThread<D> {
         &mut self,
         window: Window,
         state: &ThreadState,
-        mut workers: JoinSet<()>,
+        mut tasks: JoinSet<Result<(), String>>,
     ) -> Result<Box<ThreadEnd>, String> {
-        let mut timeline = Timeline::new(window);
+        let mut timeline = Timeline::new(window, self.setup.run_delay);
         while Instant::now() < window.deadline {
             tokio::select! {
                 biased;
                 () = stopped(&mut self.control) => break,
                 () = sleep_until(timeline.next.into()) => self.tick(&mut timeline, state),
-                joined = workers.join_next() => match joined {
+                joined = tasks.join_next() => match joined {
                     None => break,
-                    Some(Ok(())) => {}
+                    Some(Ok(result)) => result?,
                     Some(Err(error)) => return Err(format!("a connection panicked: {error}")),
                 }
             }
         }
         self.tick(&mut timeline, state);
-        Ok(Box::new(state.end(timeline.cpu_us())))
+        Ok(Box::new(state.end(timeline.client_use(state.lateness().take()))))
     }
 
     fn tick(&self, timeline: &mut Timeline, state: &ThreadState) {
@@ -233,25 +290,26 @@ impl<D: Driver> LoadThread<D> {
 }
 
 /// The instants at which a load thread looks up: the start of the window, the end of each of
-/// its seconds, the deadline. Reads the thread's processor time at both ends of the window.
+/// its seconds, the deadline. Reads what the thread has taken at both ends of the window.
 struct Timeline {
     window: Window,
     next: Instant,
-    cpu_at_start: Option<Duration>,
-    cpu_at_end: Option<Duration>,
+    run_delay: fn() -> Option<Duration>,
+    at_start: Option<Reading>,
+    at_end: Option<Reading>,
 }
 
 impl Timeline {
-    fn new(window: Window) -> Self {
-        Self { window, next: window.start, cpu_at_start: None, cpu_at_end: None }
+    fn new(window: Window, run_delay: fn() -> Option<Duration>) -> Self {
+        Self { window, next: window.start, run_delay, at_start: None, at_end: None }
     }
 
     fn advance(&mut self, now: Instant) {
-        if now >= self.window.start && self.cpu_at_start.is_none() {
-            self.cpu_at_start = thread_cpu_time();
+        if now >= self.window.start && self.at_start.is_none() {
+            self.at_start = Some(Reading::now(self.run_delay));
         }
-        if now >= self.window.end && self.cpu_at_end.is_none() {
-            self.cpu_at_end = thread_cpu_time();
+        if now >= self.window.end && self.at_end.is_none() {
+            self.at_end = Some(Reading::now(self.run_delay));
         }
         self.next = match now.checked_duration_since(self.window.start) {
             None => self.window.start,
@@ -263,96 +321,16 @@ impl Timeline {
         };
     }
 
-    fn cpu_us(&self) -> Option<u64> {
-        Some(micros(self.cpu_at_end?.saturating_sub(self.cpu_at_start?)))
+    fn client_use(&self, lateness: Histogram) -> ClientUse {
+        match (self.at_start, self.at_end) {
+            (Some(start), Some(end)) => end.since(start, lateness),
+            _ => ClientUse { lateness, ..ClientUse::default() },
+        }
     }
 }
 
-/// What the workers of one load thread share. They run on one thread, one at a time, and hold
-/// none of it across an await.
-pub(super) struct ThreadState {
-    recorder: RefCell<Recorder>,
-    /// For each worker, when its open event was due.
-    open: Vec<Cell<Option<Instant>>>,
-    /// For each worker, whether all that it sends fails.
-    failing: Vec<Cell<bool>>,
-    without_connection: Cell<u32>,
-    last_error: RefCell<Option<DriverError>>,
-    thread: u32,
-    outbox: Sender<Message>,
-}
-
-impl ThreadState {
-    fn new<D: Driver>(thread: &LoadThread<D>, window: Window, workers: usize) -> Self {
-        let program = &thread.setup.program;
-        let kinds = (0..program.len()).map(|step| program.kind(step));
-        Self {
-            recorder: RefCell::new(Recorder::new(window, kinds)),
-            open: vec![Cell::new(None); workers],
-            failing: vec![Cell::new(false); workers],
-            without_connection: Cell::new(0),
-            last_error: RefCell::new(None),
-            thread: thread.number,
-            outbox: thread.outbox.clone(),
-        }
-    }
-
-    /// The counters, for a moment.
-    pub(super) fn recorder(&self) -> RefMut<'_, Recorder> {
-        self.recorder.borrow_mut()
-    }
-
-    /// A worker's event is under way; it was due then.
-    pub(super) fn opened(&self, place: usize, due: Instant) {
-        self.open[place].set(Some(due));
-    }
-
-    /// A worker's event is over.
-    pub(super) fn closed(&self, place: usize) {
-        self.open[place].set(None);
-    }
-
-    /// An error that may be the reason why a trial fails.
-    pub(super) fn noticed(&self, error: &DriverError) {
-        *self.last_error.borrow_mut() = Some(error.clone());
-    }
-
-    /// All that a worker sends fails.
-    pub(super) fn failing(&self, place: usize, error: &DriverError) {
-        if !self.failing[place].replace(true) && self.failing.iter().all(Cell::get) {
-            self.tell_failing(Some(error.to_string()));
-        }
-    }
-
-    /// An event of a worker succeeded after others had failed.
-    pub(super) fn recovered(&self, place: usize) {
-        let all_failed = self.failing.iter().all(Cell::get);
-        self.failing[place].set(false);
-        if all_failed {
-            self.tell_failing(None);
-        }
-    }
-
-    /// A worker ended with its connection lost.
-    pub(super) fn ended_without_connection(&self) {
-        self.without_connection.set(self.without_connection.get() + 1);
-    }
-
-    fn tell_failing(&self, words: Option<String>) {
-        let _ = self.outbox.send(Message::Failing { thread: self.thread, words });
-    }
-
-    fn end(&self, cpu_us: Option<u64>) -> ThreadEnd {
-        let open: Vec<Instant> = self.open.iter().filter_map(Cell::get).collect();
-        ThreadEnd {
-            totals: self.recorder().take_totals(),
-            cpu_us,
-            unfinished: open.len() as u64,
-            oldest_unfinished_us: open.iter().min().map(|due| micros(due.elapsed())),
-            without_connection: self.without_connection.get(),
-            last_error: self.last_error.borrow().as_ref().map(DriverError::to_string),
-        }
-    }
+fn no_timer(error: io::Error) -> String {
+    format!("an open loop needs a timer of the system, and there is none: {error}")
 }
 
 /// Resolves when the thread is asked to end, or nobody is left to ask it.
@@ -360,37 +338,26 @@ async fn stopped(control: &mut watch::Receiver<Control>) {
     let _ = control.wait_for(|control| matches!(control, Control::Stop)).await;
 }
 
-/// Where client and server share processors, a thread that is woken for each reply would push
-/// the server off its processor each time. Under SCHED_BATCH it waits for its turn, and finds
-/// more replies when it comes. Linux grants this to everybody; where a sandbox forbids it, the
-/// load is as valid as before, only dearer.
-fn yield_to_the_server() {
-    let priority = 0.into_sched_params();
-    let _ = set_scheduler(Pid::current_thread(), Scheduler::SCHED_BATCH, priority);
-}
-
-fn thread_cpu_time() -> Option<Duration> {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_processor_is_left_and_each_thread_has_connections_to_serve() {
-        let cases = [(1, 64, 1), (2, 64, 1), (16, 1024, 15), (16, 32, 4), (16, 1, 1), (0, 0, 1)];
+    fn a_processor_is_left_to_the_server_and_each_thread_has_connections_to_serve() {
+        use LoadCpus::{Own, Shared};
+        let cases = [
+            (Shared(1), 64, 1),
+            (Shared(2), 64, 1),
+            (Shared(16), 1024, 15),
+            (Shared(16), 32, 4),
+            (Shared(0), 0, 1),
+            (Own(1), 64, 1),
+            (Own(2), 64, 2),
+            (Own(2), 8, 1),
+            (Own(16), 1, 1),
+        ];
         for (cpus, concurrency, threads) in cases {
-            assert_eq!(default_load_threads(cpus, concurrency), threads);
+            assert_eq!(default_load_threads(cpus, concurrency), threads, "{cpus:?}");
         }
-    }
-
-    #[test]
-    fn a_load_thread_runs_under_the_batch_policy() {
-        let policy = std::thread::spawn(|| {
-            yield_to_the_server();
-            preempt_rt::sched::get_scheduler(Pid::current_thread())
-        });
-        assert_eq!(policy.join().unwrap().unwrap(), Scheduler::SCHED_BATCH);
     }
 }

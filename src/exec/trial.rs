@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::driver::Driver;
-use crate::model::{Interrupt, Interval, Measurement, StatementKind, StatementStats, TrialStatus};
+use crate::model::{Interrupt, Interval, TrialStatus};
 
-use super::recorder::{Second, Totals};
+use super::recorder::Second;
+use super::sum::{Frame, Sum};
 use super::thread::{Control, LoadThread, Message, ThreadEnd};
 use super::window::{Window, micros};
 use super::{Phase, TrialEvent, TrialOutput, TrialSetup};
@@ -244,101 +245,9 @@ impl Trial<'_> {
         };
         sum.output(Frame {
             status,
-            measured_us: micros(measured),
+            measured,
             intervals: self.progress.intervals,
             load_threads: self.threads,
         })
-    }
-}
-
-/// What the threads left, added up.
-#[derive(Default)]
-struct Sum {
-    totals: Totals,
-    cpu_us: Option<u64>,
-    unfinished: u64,
-    oldest_unfinished_us: Option<u64>,
-    without_connection: u32,
-    last_error: Option<String>,
-}
-
-/// What the coordinator itself knows of a measurement.
-struct Frame {
-    status: TrialStatus,
-    measured_us: u64,
-    intervals: Vec<Interval>,
-    load_threads: u32,
-}
-
-impl Sum {
-    fn of(ends: Vec<ThreadEnd>) -> Self {
-        let cpu_us = ends.iter().map(|end| end.cpu_us).sum();
-        let mut sum = Self { cpu_us, ..Self::default() };
-        for end in ends {
-            sum.totals.merge(end.totals);
-            sum.unfinished += end.unfinished;
-            sum.oldest_unfinished_us = sum.oldest_unfinished_us.max(end.oldest_unfinished_us);
-            sum.without_connection += end.without_connection;
-            sum.last_error = end.last_error.or(sum.last_error);
-        }
-        sum
-    }
-
-    /// Whether what was counted is a measurement.
-    fn status(&self, setup: &TrialSetup) -> TrialStatus {
-        let words = self.last_error.as_deref();
-        if self.without_connection == setup.concurrency {
-            let words = words.unwrap_or("no reason was given");
-            let reason = format!("the server was gone at the end of the window: {words}");
-            return TrialStatus::Failed { reason };
-        }
-        if self.totals.events > 0 {
-            return TrialStatus::Done;
-        }
-        let reason = match words {
-            Some(words) => format!("no event ended well; the last error: {words}"),
-            None => format!(
-                "no event that began in the window ended; {} were still open {} ms after it",
-                self.unfinished,
-                setup.drain_limit.as_millis()
-            ),
-        };
-        TrialStatus::Failed { reason }
-    }
-
-    fn output(self, frame: Frame) -> TrialOutput {
-        let totals = self.totals;
-        let mut statements = Vec::new();
-        let mut statement_latency = Vec::new();
-        for (kind, of_kind) in StatementKind::ALL.into_iter().zip(totals.kinds) {
-            let Some(of_kind) = of_kind else { continue };
-            statements.push(StatementStats {
-                kind,
-                count: of_kind.count,
-                errors: of_kind.errors,
-                latency: of_kind.latency.summary(),
-            });
-            statement_latency.push((kind, of_kind.latency));
-        }
-        let measurement = Measurement {
-            status: frame.status,
-            measured_us: frame.measured_us,
-            events: totals.events,
-            queries: totals.queries.total(),
-            queries_read: totals.queries.read,
-            queries_write: totals.queries.write,
-            queries_other: totals.queries.other,
-            queries_retried: totals.queries_retried,
-            errors: totals.errors.into_values().collect(),
-            reconnects: totals.reconnects,
-            events_unfinished: self.unfinished,
-            oldest_unfinished_us: self.oldest_unfinished_us,
-            latency: totals.latency.summary(),
-            statements,
-            intervals: frame.intervals,
-            client_cpu_us: self.cpu_us,
-            load_threads: frame.load_threads,
-        };
-        TrialOutput { measurement, latency: totals.latency, statement_latency }
     }
 }

@@ -15,7 +15,7 @@ use crate::workload::{Generator, Program};
 
 use super::connect::{Backoff, stand};
 use super::recorder::{Span, Tally};
-use super::thread::ThreadState;
+use super::state::ThreadState;
 use super::window::Window;
 
 /// How often an event is tried in all when the server asks for another try.
@@ -51,6 +51,8 @@ pub(super) async fn run<D: Driver>(start: Start<D>, window: Window, thread: Rc<T
         place,
         request: Request::default(),
         due: window.load,
+        start: window.load,
+        free: window.load,
         now: window.load,
         failures: Failures::default(),
     };
@@ -69,6 +71,12 @@ struct Worker<D: Driver> {
     request: Request,
     /// When the event under way was due to start.
     due: Instant,
+    /// When its first statement was sent.
+    start: Instant,
+    /// Closed loop: since when the connection has had nothing to do, and so the next event's due
+    /// time. What is done until it can be sent, a new connection for one, counts as its response
+    /// time.
+    free: Instant,
     /// The last reading of the clock: a statement begins where the one before it ended.
     now: Instant,
     failures: Failures,
@@ -101,21 +109,30 @@ enum Broken {
 impl<D: Driver> Worker<D> {
     async fn events(&mut self) {
         self.now = Instant::now();
-        while self.due < self.window.end {
-            // A driver whose replies are always there must not keep the thread to itself.
-            tokio::task::consume_budget().await;
-            self.thread.opened(self.place, self.due);
+        while let Some(due) = self.next_due().await {
+            (self.due, self.start) = (due, self.now);
+            self.thread.opened(self.place, due);
             let outcome = self.event().await;
             self.thread.closed(self.place);
-            // Closed loop: the next event is due when this one is over. What is done until it
-            // can be sent, a new connection for one, counts as its response time.
-            self.due = self.now;
+            self.free = self.now;
             match outcome {
                 Ok(()) => self.succeeded(),
                 Err(Broken::Refused(error)) => self.refused(&error).await,
                 Err(Broken::Lost) => self.reconnect().await,
             }
         }
+    }
+
+    /// When the next event is due, or was: it is sent at once. `None` at the end.
+    async fn next_due(&mut self) -> Option<Instant> {
+        // A driver whose replies are always there must not keep the thread to itself.
+        tokio::task::consume_budget().await;
+        let Some(pacer) = self.thread.pacer() else {
+            return Some(self.free).filter(|free| *free < self.window.end);
+        };
+        let due = pacer.arrival(self.place, self.now).await;
+        self.now = Instant::now();
+        due
     }
 
     /// One event with all its tries, within one sample of response time.
@@ -126,8 +143,7 @@ impl<D: Driver> Worker<D> {
             attempts += 1;
             let mut tally = Tally::default();
             let Err(error) = self.attempt(measured, &mut tally).await else {
-                let span = Span { due: self.due, end: self.now };
-                self.thread.recorder().event(span, tally);
+                self.thread.recorder().event(self.span(), tally);
                 return Ok(());
             };
             self.note(&error);
@@ -200,8 +216,8 @@ impl<D: Driver> Worker<D> {
         self.thread.failing(self.place, error);
         let pause = self.failures.backoff.next_pause();
         self.rest(pause).await;
-        // This pause is ours, not the server's: no event was due in it.
-        self.due = self.now;
+        // This pause is ours, not the server's: no event of a closed loop was due in it.
+        self.free = self.now;
     }
 
     /// Replaces a lost connection; gives up only at the end of the window.
@@ -223,7 +239,7 @@ impl<D: Driver> Worker<D> {
                 None => break,
             }
         }
-        self.due = self.window.end;
+        self.free = self.window.end;
     }
 
     async fn rest(&mut self, pause: Duration) {
@@ -232,9 +248,13 @@ impl<D: Driver> Worker<D> {
         self.now = Instant::now();
     }
 
+    /// The event under way, as if it ended now.
+    fn span(&self) -> Span {
+        Span { due: self.due, start: self.start, end: self.now }
+    }
+
     fn note(&self, error: &DriverError) {
-        let span = Span { due: self.due, end: self.now };
-        self.thread.recorder().error(span, error);
+        self.thread.recorder().error(self.span(), error);
         self.thread.noticed(error);
     }
 

@@ -3,6 +3,7 @@
 //! Must not know: how it is told to the user beyond one sentence with its remedy.
 
 use crate::driver::DriverError;
+use crate::model::Bytes;
 
 /// Why a dataset could not be loaded. Whatever it was, nothing that is not ours was touched,
 /// and the next call goes on from the tables that are complete.
@@ -15,8 +16,9 @@ pub enum LoadError {
     Interrupted,
     /// The schema's name is taken by something that is not this dataset.
     #[error(
-        "schema `{database}` at {address} is not touched, because {found}; if it is not needed, \
-         remove it with `DROP DATABASE {database}` and run again"
+        "schema `{database}` at {address} is not touched, because {found}; name another one as \
+         `database` in the targets file, or, if nobody needs it, `DROP DATABASE {database}`, and \
+         run again"
     )]
     Foreign {
         /// The schema.
@@ -42,6 +44,18 @@ pub enum LoadError {
     Charset {
         /// The name.
         charset: String,
+    },
+    /// What is missing of the dataset does not fit; nothing was written.
+    #[error(
+        "the dataset needs about {} MB more, and {} MB are free where the server keeps its data; \
+         free some, keep the data elsewhere, or load fewer rows",
+        needed.megabytes(), free.megabytes()
+    )]
+    NoRoom {
+        /// Planned room of the missing tables.
+        needed: Bytes,
+        /// Room that there is.
+        free: Bytes,
     },
     /// The server has no room left.
     #[error(

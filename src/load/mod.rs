@@ -19,7 +19,7 @@ pub use error::LoadError;
 pub use schema::STATE_TABLE;
 
 use crate::driver::adapter::Admin;
-use crate::model::{Dataset, Endpoint, Interrupt};
+use crate::model::{Bytes, Dataset, Endpoint, Interrupt};
 
 use self::crew::Crew;
 use self::schema::Home;
@@ -30,6 +30,9 @@ pub struct LoadOptions {
     /// Connections that load side by side, each on a thread of its own; a table is loaded by
     /// one of them. At least one is used, and never more than there are tables.
     pub loaders: u32,
+    /// Room where the server keeps its data; `None` where that is not known. What is missing of
+    /// the dataset must fit.
+    pub disk_free: Option<Bytes>,
 }
 
 /// How far loading has come.
@@ -123,6 +126,7 @@ pub fn ensure(
         tables => LoadOutcome::Completed { tables, rows },
     };
     if tables > 0 {
+        check_room(dataset, tables, options.disk_free)?;
         runtime.block_on(home.mark_loading(&mut admin, &missing))?;
         Crew { home: &home, standing: &standing, interrupt, loaders: options.loaders }
             .load(missing, progress, observe)?;
@@ -130,6 +134,15 @@ pub fn ensure(
     let dataset_bytes = runtime.block_on(finish(admin, &home))?;
     let database = home.database.clone();
     Ok(LoadReport { database, outcome, dataset_bytes, elapsed: started.elapsed() })
+}
+
+/// Whether the tables that are missing fit on the server's disk.
+fn check_room(dataset: &Dataset, tables: u32, free: Option<Bytes>) -> Result<(), LoadError> {
+    let needed = Dataset { tables, ..dataset.clone() }.disk_bytes();
+    match free {
+        Some(free) if free < needed => Err(LoadError::NoRoom { needed, free }),
+        _ => Ok(()),
+    }
 }
 
 async fn finish(mut admin: Admin, home: &Home) -> Result<Option<u64>, LoadError> {

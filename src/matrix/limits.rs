@@ -24,7 +24,8 @@ pub(super) const MAX_WARMUP_RATIO: u32 = 100;
 
 pub(super) const CONCURRENCY: RangeInclusive<u64> = 1..=100_000;
 pub(super) const TABLES: RangeInclusive<u64> = 1..=1_000_000;
-pub(super) const TABLE_SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// `id` is INTEGER, as sysbench declares it.
+pub(super) const TABLE_SIZE: RangeInclusive<u64> = 1..=2_147_483_647;
 pub(super) const CPU: RangeInclusive<u64> = 1..=4_096;
 /// The published buffer pool is memory less 500 MB: below 512 MB nothing is left of it.
 pub(super) const MEMORY_BYTES: RangeInclusive<u64> = 512_000_000..=100_000_000_000_000;
@@ -34,7 +35,11 @@ pub(super) const STATEMENT_COUNT: RangeInclusive<u64> = 0..=1_000;
 pub(super) const RANGE_SIZE: RangeInclusive<u64> = 1..=1_000_000;
 pub(super) const DURATION: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(30 * 86_400);
+/// Without a warm-up nothing is under way when the window opens, and what is when it closes still
+/// counts: the rate would be too high by one event a connection.
 pub(super) const WARMUP: RangeInclusive<Duration> =
-    Duration::ZERO..=Duration::from_secs(24 * 3_600);
+    Duration::from_millis(10)..=Duration::from_secs(24 * 3_600);
+/// Events per second of an open loop: from one in a thousand seconds to beyond any machine.
+pub(super) const RATE: RangeInclusive<f64> = 0.001..=10_000_000.0;
 /// Characters of a free text: a title, a reason.
 pub(super) const MAX_TEXT_CHARS: usize = 200;

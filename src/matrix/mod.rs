@@ -2,8 +2,9 @@
 //!
 //! Must not know: files, servers, or how a plan is shown. The format is FORMAT.md's; what is
 //! left out of a file has these defaults: `template` "tdsql-c-en", `warmup` "10s", `repeats` 1,
-//! `publish` "peak", `statements` "text", `keys` "uniform", `seed` 1, `charset` "utf8mb4", a
-//! spec's `id` its size ("2c4g"), and a workload's options those of sysbench.
+//! `publish` "peak", `statements` "text", `keys` "uniform", `seed` 1, no `rate` (closed loop),
+//! `arrivals` "poisson" where there is one, `charset` "utf8mb4", a spec's `id` its size
+//! ("2c4g"), and a workload's options those of sysbench.
 
 mod axes;
 mod diagnostic;

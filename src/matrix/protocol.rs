@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::diagnostic::Fault;
 use super::limits::{DURATION, MAX_WARMUP_RATIO, REPEATS, WARMUP};
 use super::section::{Located, Section};
-use super::value::{duration, duration_text, integer, integer_u32, ladder, named};
-use crate::model::{KeyLaw, Ladder, Protocol, Publish, StatementMode};
+use super::value::{duration, duration_text, integer, integer_u32, ladder, named, rate};
+use crate::model::{Arrivals, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
 
 /// Used where the file says nothing: `warmup`, `repeats` and `seed`.
 const DEFAULT_WARMUP: Duration = Duration::from_secs(10);
@@ -32,6 +32,7 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
     let statements = section.optional("statements", named(StatementMode::ALL, StatementMode::name));
     let keys = section.optional("keys", named(KeyLaw::ALL, KeyLaw::name));
     let seed = section.optional("seed", integer(0..=i64::MAX as u64));
+    let open_loop = open_loop(&mut section);
     section.finish();
     let concurrency = concurrency?;
     let protocol = Protocol {
@@ -43,8 +44,24 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
         statements: statements.map_or(StatementMode::Text, |statements| statements.value),
         keys: keys.map_or(KeyLaw::Uniform, |keys| keys.value),
         seed: seed.map_or(DEFAULT_SEED, |seed| seed.value),
+        open_loop,
     };
     Some(ProtocolDraft { protocol, concurrency })
+}
+
+/// `rate` opens the loop; `arrivals` says how, and nothing without it.
+fn open_loop(section: &mut Section<'_>) -> Option<OpenLoop> {
+    let rate = section.optional("rate", rate);
+    let arrivals = section.optional("arrivals", named(Arrivals::ALL, Arrivals::name));
+    if let (false, Some(arrivals)) = (section.has("rate"), arrivals) {
+        section.fault(
+            Fault::new("matrix::arrivals", "`protocol.arrivals` without a rate")
+                .at(arrivals.place, "of how many events per second?")
+                .help("add a line such as `rate = 2000`, or leave `arrivals` out: closed loop"),
+        );
+    }
+    let arrivals = arrivals.map_or(Arrivals::Poisson, |arrivals| arrivals.value);
+    Some(OpenLoop { rate: rate?.value, arrivals })
 }
 
 /// A warm-up a hundred times as long as the window is a slip of the unit.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::diagnostic::Place;
 use super::document::{Node, Value};
-use super::limits::{CONCURRENCY, MAX_LEVELS, MAX_TEXT_CHARS};
-use crate::model::{Bytes, Ladder, SpecId};
+use super::limits::{CONCURRENCY, MAX_LEVELS, MAX_TEXT_CHARS, RATE};
+use crate::model::{Bytes, Ladder, MilliRate, SpecId};
 
 /// What a reader makes of a value: the value, or everything that is wrong with it.
 pub(super) type Read<T> = Result<T, Vec<Wrong>>;
@@ -146,6 +146,23 @@ pub(super) fn ratio_millionths(node: &Node) -> Read<u64> {
         return Ok((value * 1e6).round() as u64);
     }
     Wrong::new("matrix::range", "must be between 0.001 and 1000", "out of range").alone()
+}
+
+/// Events per second, kept in thousandths. NaN and the infinities are in no range.
+pub(super) fn rate(node: &Node) -> Read<MilliRate> {
+    let value = match node.value {
+        Value::Integer(value) => value as f64,
+        Value::Float(value) => value,
+        _ => return wrong_type(node, "a number of events per second"),
+    };
+    if RATE.contains(&value) {
+        return Ok(MilliRate((value * 1e3).round() as u64));
+    }
+    let (low, high) = (RATE.start(), grouped(*RATE.end() as u64));
+    let message = format!("must be between {low} and {high} events per second");
+    Wrong::new("matrix::range", message, "out of range")
+        .help("leave `rate` out for the closed loop: as many events as the server takes")
+        .alone()
 }
 
 /// One of these values, by its name.

@@ -48,14 +48,52 @@ pub struct Measurement {
     pub oldest_unfinished_us: Option<u64>,
     /// Response time of events: from the intended start to the last reply.
     pub latency: Option<LatencySummary>,
+    /// Service time of the same events: from the real start to the last reply.
+    pub service: Option<LatencySummary>,
+    /// What an open loop asked for; `None` in a closed loop.
+    pub pace: Option<Pace>,
     /// One row per statement kind that was sent.
     pub statements: Vec<StatementStats>,
     /// One row per second of the window.
     pub intervals: Vec<Interval>,
     /// Processor time of the load threads in the window.
     pub client_cpu_us: Option<u64>,
+    /// Of them, that of the load thread that took most.
+    pub client_cpu_max_us: Option<u64>,
+    /// How long load threads were ready to run in the window and waited for a processor.
+    pub client_run_delay_us: Option<u64>,
+    /// How late a timer of a load thread fired, 99th percentile: how long a reply may have lain
+    /// unread.
+    pub timer_lateness_p99_us: Option<u64>,
+    /// The same, the worst case.
+    pub timer_lateness_max_us: Option<u64>,
+    /// Whether the client was what limited the rate; `None` where that is not known.
+    pub client_bound: Option<bool>,
     /// Number of load threads.
     pub load_threads: u32,
+}
+
+impl Measurement {
+    /// Whether an open loop's rate was met; `None` in a closed loop, and where nothing was due.
+    pub fn rate_met(&self) -> Option<bool> {
+        let due = self.pace.map(|pace| pace.events_due).filter(|due| *due > 0)?;
+        Some(u128::from(self.events) * 100 >= u128::from(due) * Pace::MET_PERCENT)
+    }
+}
+
+/// What the schedule of an open loop held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// Events that were due in the window.
+    pub events_due: u64,
+    /// Of them, those that no connection was free to start: the backlog was full, or the
+    /// window ended before their turn came.
+    pub events_dropped: u64,
+}
+
+impl Pace {
+    /// A rate is met when at least this share of the events that were due ended well.
+    pub const MET_PERCENT: u128 = 99;
 }
 
 /// How often a server error was seen.
@@ -67,6 +105,17 @@ pub struct ErrorCount {
     pub count: u64,
     /// The first message of that code.
     pub message: String,
+}
+
+impl ErrorCount {
+    /// Server errors after which an event is rolled back and tried again, as sysbench tries it:
+    /// deadlock, lock wait time-out, record changed since last read.
+    pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
+
+    /// Whether each of these errors ended its event, which then counts nowhere.
+    pub fn ends_events(&self) -> bool {
+        !Self::RETRIED.contains(&self.code)
+    }
 }
 
 /// A latency distribution in seven numbers, microseconds.

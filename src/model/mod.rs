@@ -25,10 +25,10 @@ pub use ids::{CellId, IdError, ScenarioId, SpecId};
 pub use interrupt::Interrupt;
 pub use matrix::{Exclusion, Matrix, Rehearsal};
 pub use measurement::{
-    ErrorCount, Interval, LatencySummary, Measurement, StatementStats, TrialStatus,
+    ErrorCount, Interval, LatencySummary, Measurement, Pace, StatementStats, TrialStatus,
 };
 pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
-pub use protocol::{KeyLaw, Ladder, Protocol, Publish, StatementMode};
+pub use protocol::{Arrivals, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
 pub use request::{Param, Request, StatementKind};
 pub use results::{MilliRate, ResultCell, ResultSet, ResultSource};
 pub use run::{RunDescription, ServerRecord};

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use super::MilliRate;
+
 /// How each cell of a matrix is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protocol {
@@ -23,6 +25,28 @@ pub struct Protocol {
     pub keys: KeyLaw,
     /// From which every draw follows.
     pub seed: u64,
+    /// When events are due. `None`: closed loop, each connection's next event is due when the
+    /// one before it is over.
+    pub open_loop: Option<OpenLoop>,
+}
+
+/// Events are due by the clock, whatever the server makes of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenLoop {
+    /// Events per second over all connections of a cell; never zero.
+    pub rate: MilliRate,
+    /// How they are spread in time.
+    pub arrivals: Arrivals,
+}
+
+/// How the events of an open loop are spread in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Independent of each other, as from many users: gaps are exponential, with the rate's
+    /// reciprocal as their mean (sysbench's `--rate`).
+    Poisson,
+    /// One every 1/rate seconds.
+    Fixed,
 }
 
 /// The concurrencies of a cell.
@@ -88,5 +112,6 @@ macro_rules! names {
 
 names!(Publish: Peak = "peak", All = "all");
 names!(StatementMode: Text = "text", Prepared = "prepared");
+names!(Arrivals: Poisson = "poisson", Fixed = "fixed");
 names!(KeyLaw: Uniform = "uniform", Special = "special", Gaussian = "gaussian",
     Pareto = "pareto", Zipfian = "zipfian");

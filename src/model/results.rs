@@ -40,6 +40,8 @@ pub enum ResultSource {
         date: String,
         /// `@@version` of each server that was measured, distinct.
         servers: Vec<String>,
+        /// Whether gridbench ran a server itself: then client and server shared one machine.
+        shared_machine: bool,
         /// gridbench's version that measured.
         tool_version: String,
         /// Set when it is a rehearsal: then every page and diff says so.

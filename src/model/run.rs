@@ -23,6 +23,8 @@ pub struct RunDescription {
     pub host: Host,
     /// Name of the driver that carried the load, `native` is gridbench's own.
     pub driver: String,
+    /// Scheduling policy of the load threads, for example `SCHED_BATCH`.
+    pub load_policy: String,
     /// One record for each spec whose server was reached.
     pub servers: Vec<ServerRecord>,
 }
@@ -38,6 +40,8 @@ pub struct ServerRecord {
     pub info: ServerInfo,
     /// Processors it was bound to; empty where it was not.
     pub cpus: Vec<u32>,
+    /// Processors the load threads were bound to meanwhile; empty where they were not.
+    pub load_cpus: Vec<u32>,
     /// Bytes that the dataset takes there, as the server counts them.
     pub dataset_bytes: Option<u64>,
 }

@@ -66,6 +66,18 @@ pub struct Endpoint {
     pub database: Option<String>,
 }
 
+impl Endpoint {
+    /// Whether the server is on this machine, as far as the address tells.
+    pub fn is_local(&self) -> bool {
+        match &self.address {
+            Address::Unix(_) => true,
+            Address::Tcp { host, .. } => {
+                matches!(host.as_str(), "localhost" | "::1") || host.starts_with("127.")
+            }
+        }
+    }
+}
+
 /// Which family a server is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {

@@ -40,10 +40,11 @@ fn source(results: &ResultSet) -> SourceParts {
         ResultSource::Published { origin, date } => {
             (date.clone(), None, Some(PublishedPart { origin: origin.clone() }), None)
         }
-        ResultSource::Measured { run, date, servers, tool_version, rehearsal } => {
+        ResultSource::Measured { run, date, servers, shared_machine, tool_version, rehearsal } => {
             let measured = MeasuredPart {
                 run: run.clone(),
                 servers: servers.clone(),
+                shared_machine: *shared_machine,
                 tool_version: tool_version.clone(),
                 protocol: results.protocol.as_ref().map(protocol),
             };
@@ -68,6 +69,8 @@ fn protocol(protocol: &Protocol) -> ProtocolPart {
         statements: protocol.statements.name(),
         keys: protocol.keys.name(),
         seed: protocol.seed,
+        rate_milli: protocol.open_loop.map(|open| open.rate.0),
+        arrivals: protocol.open_loop.map(|open| open.arrivals.name()),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::markdown;
 use crate::model::{CellComparison, Comparison};
-use crate::stats::{geometric_mean_ratio, verdict_counts};
+use crate::stats::{NOT_MEASURED, geometric_mean_ratio, verdict_counts};
 use crate::ui::{Align, Table, figures};
 
 const REHEARSAL: &str =
@@ -24,7 +24,7 @@ pub fn comparison_table(comparison: &Comparison) -> String {
         ("verdict", Align::Left),
         ("note", Align::Left),
     ]);
-    for cell in &comparison.cells {
+    for cell in shown(comparison) {
         table.row(texts(cell).to_vec());
     }
     let opening = comparison_opening(comparison);
@@ -38,7 +38,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
             .to_owned(),
         "| --- | --- | ---: | ---: | ---: | ---: | --- | --- |".to_owned(),
     ];
-    for cell in &comparison.cells {
+    for cell in shown(comparison) {
         let texts = texts(cell).map(|text| markdown::escape(&text));
         rows.push(format!("| {} |", texts.join(" | ")));
     }
@@ -103,6 +103,12 @@ pub fn comparison_opening(comparison: &Comparison) -> String {
 /// A share in percent, without the last bits of the division that made it.
 fn percent(share: f64) -> f64 {
     (share * 1e8).round() / 1e6
+}
+
+/// The cells that a reader wants: what our side never set out to measure is counted in the
+/// summary, and stands in CSV and JSON.
+fn shown(comparison: &Comparison) -> impl Iterator<Item = &CellComparison> {
+    comparison.cells.iter().filter(|cell| cell.note.as_deref() != Some(NOT_MEASURED))
 }
 
 fn texts(cell: &CellComparison) -> [String; 8] {

@@ -96,6 +96,17 @@ impl Layout {
         }
     }
 
+    /// Whether there is such a layout; what its template holds is seen when it prints.
+    ///
+    /// # Errors
+    /// The name is not one of [`LAYOUTS`], or the file cannot be read.
+    pub fn check(&self) -> Result<(), RenderError> {
+        match self {
+            Self::BuiltIn { name, .. } => check_name(name),
+            Self::File(path) => source_of(path).map(|_| ()),
+        }
+    }
+
     /// Prints a page model.
     pub(super) fn print(&self, page: &PageModel) -> Result<String, RenderError> {
         match self {
@@ -121,12 +132,16 @@ fn check_name(name: &str) -> Result<(), RenderError> {
     })
 }
 
-fn print_file(path: &Path, page: &PageModel) -> Result<String, RenderError> {
+fn source_of(path: &Path) -> Result<String, RenderError> {
     if Format::of_path(path).is_none() {
         return Err(RenderError::UnknownFormat { path: path.to_owned() });
     }
+    read(path).map_err(|reason| RenderError::Unreadable { path: path.to_owned(), reason })
+}
+
+fn print_file(path: &Path, page: &PageModel) -> Result<String, RenderError> {
+    let source = source_of(path)?;
     let unreadable = |reason: String| RenderError::Unreadable { path: path.to_owned(), reason };
-    let source = read(path).map_err(unreadable)?;
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),

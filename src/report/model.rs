@@ -54,6 +54,9 @@ pub struct MeasuredPart {
     pub run: String,
     /// `@@version` of each server that was measured, distinct; may be empty.
     pub servers: Vec<String>,
+    /// Whether gridbench ran a server itself: then client and server shared one machine, and
+    /// every layout must say so.
+    pub shared_machine: bool,
     /// gridbench's version that measured.
     pub tool_version: String,
     /// How each cell was measured; `none` where the run did not keep it.
@@ -79,6 +82,10 @@ pub struct ProtocolPart {
     pub keys: &'static str,
     /// From which every draw followed.
     pub seed: u64,
+    /// Set in an open loop: events per second over all connections of a cell, in thousandths.
+    pub rate_milli: Option<u64>,
+    /// Set in an open loop: `poisson` or `fixed`.
+    pub arrivals: Option<&'static str>,
 }
 
 /// An instance size.

@@ -61,6 +61,9 @@ pub fn verdict_counts(comparison: &Comparison) -> BTreeMap<Verdict, usize> {
     counts
 }
 
+/// The note of a baseline's cell that our side does not have.
+pub const NOT_MEASURED: &str = "not measured";
+
 type Place<'a> = (&'a ScenarioId, &'a SpecId);
 
 fn place(cell: &ResultCell) -> Place<'_> {
@@ -124,7 +127,12 @@ impl Sides<'_> {
         let obstacle = self.obstacle(pair);
         let (verdict, ratio) = match (measured, theirs.qps, &obstacle) {
             (_, _, Some(_)) => (Verdict::NotComparable, None),
-            (Some(ours), Some(theirs), None) => self.verdict(ours, theirs),
+            (Some(our), Some(their), None) => {
+                let (verdict, ratio) = self.verdict(our, their);
+                // Other data is another question: the ratio stands, and no verdict follows.
+                let is_alike = ours.is_some_and(|ours| shape(ours) == shape(theirs));
+                (if is_alike { verdict } else { Verdict::NotComparable }, ratio)
+            }
             _ => (Verdict::Missing, None),
         };
         notes.extend(obstacle);
@@ -187,7 +195,7 @@ impl Sides<'_> {
         };
         let mut notes = Vec::new();
         match pair.ours {
-            None => notes.push("not measured".to_owned()),
+            None => notes.push(NOT_MEASURED.to_owned()),
             Some(ours) if ours.qps.is_none() => notes.push(format!("no number{}", why(ours))),
             Some(_) => {}
         }
@@ -245,11 +253,15 @@ fn differences(ours: &ResultCell, theirs: &ResultCell) -> Vec<String> {
     {
         notes.push(format!("concurrency {our} against {their}"));
     }
-    let shape = |cell: &ResultCell| format!("{} x {}", cell.tables, cell.table_size);
     if shape(ours) != shape(theirs) {
         notes.push(format!("tables {} against {}", shape(ours), shape(theirs)));
     }
     notes
+}
+
+/// Tables x rows.
+fn shape(cell: &ResultCell) -> String {
+    format!("{} x {}", cell.tables, cell.table_size)
 }
 
 fn joined(notes: &[String]) -> Option<String> {
@@ -299,6 +311,7 @@ mod tests {
             run: results.name.clone(),
             date: String::new(),
             servers: Vec::new(),
+            shared_machine: true,
             tool_version: String::new(),
             rehearsal: Some(Rehearsal { factor: 100 }),
         };
@@ -388,7 +401,8 @@ mod tests {
         let mut ours = results("ours", &[(64, Some(100))]);
         ours.cells[0].tables = 10;
         let comparison = compare(&ours, &theirs, 0.05);
-        assert_eq!(comparison.cells[0].verdict, Verdict::Within);
+        assert_eq!(comparison.cells[0].verdict, Verdict::NotComparable);
+        assert_eq!(comparison.cells[0].ratio, Some(1.0));
         assert_eq!(note(&comparison, 0), "tables 10 x 25000 against 250 x 25000");
 
         let mut ours = results("ours", &[(64, Some(100))]);

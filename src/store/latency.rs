@@ -4,7 +4,8 @@
 //! Must not know: which trials count. A line is an interval of the log: start in seconds since
 //! 1970, length in seconds, largest value in microseconds, the histogram of microseconds in
 //! compressed V2 encoding as Base64. Its tag is `TRIAL/SPEC/SCENARIO/CONCURRENCY/REPETITION/KIND`,
-//! KIND being `event` (response time) or a statement kind (service time).
+//! KIND being `event` (response time), `service` (service time of events) or a statement kind
+//! (its service time).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,16 +29,43 @@ use super::{StoreError, TrialRecord};
 pub(super) const FILE: &str = "latency.hdr";
 
 const EVENT: &str = "event";
+const SERVICE: &str = "service";
 
 /// A distribution as it stands in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredHistogram {
     /// The trial's number in `cells.csv`.
     pub trial: u64,
-    /// `None`: response time of events. `Some`: service time of that statement.
-    pub kind: Option<StatementKind>,
+    /// Of what it is the time.
+    pub time_of: TimeOf,
     /// Microseconds.
     pub histogram: Histogram,
+}
+
+/// Which time a distribution holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TimeOf {
+    /// Response time of events.
+    Event,
+    /// Service time of events.
+    Service,
+    /// Service time of that statement.
+    Statement(StatementKind),
+}
+
+impl TimeOf {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Event => EVENT,
+            Self::Service => SERVICE,
+            Self::Statement(kind) => kind.name(),
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        let statements = StatementKind::ALL.into_iter().map(Self::Statement);
+        [Self::Event, Self::Service].into_iter().chain(statements).find(|of| of.name() == name)
+    }
 }
 
 /// The lines before the first interval.
@@ -65,12 +93,14 @@ pub(super) fn render(trial: u64, record: &TrialRecord<'_>) -> Vec<u8> {
     let mut log = IntervalLogWriterBuilder::new()
         .begin_log_with(&mut bytes, &mut serializer)
         .expect("memory takes what is written");
-    let statements = record.statement_latency.iter().map(|(kind, of)| (kind.name(), of));
-    for (kind, histogram) in std::iter::once((EVENT, record.latency)).chain(statements) {
+    let events = [(TimeOf::Event, record.latency), (TimeOf::Service, record.service)];
+    let statements =
+        record.statement_latency.iter().map(|(kind, of)| (TimeOf::Statement(*kind), of));
+    for (time_of, histogram) in events.into_iter().chain(statements) {
         if histogram.count() == 0 {
             continue;
         }
-        let tag = format!("{trial}/{}/{}/{kind}", record.cell.id, record.repetition);
+        let tag = format!("{trial}/{}/{}/{}", record.cell.id, record.repetition, time_of.name());
         let tag = Tag::new(&tag).expect("an id has no comma, blank or line break");
         let start = since_epoch(record.started_unix_ms);
         let length = Duration::from_micros(record.measurement.measured_us);
@@ -110,12 +140,9 @@ pub(super) fn trial_of(line: &[u8]) -> Option<u64> {
 
 fn stored(trial: u64, interval: &IntervalLogHistogram<'_>) -> Option<StoredHistogram> {
     let tag = interval.tag()?;
-    let kind = match tag.as_str().rsplit('/').next()? {
-        EVENT => None,
-        name => Some(StatementKind::ALL.into_iter().find(|kind| kind.name() == name)?),
-    };
+    let time_of = TimeOf::from_name(tag.as_str().rsplit('/').next()?)?;
     let encoded = STANDARD.decode(interval.encoded_histogram()).ok()?;
-    Some(StoredHistogram { trial, kind, histogram: Histogram::from_bytes(&encoded)? })
+    Some(StoredHistogram { trial, time_of, histogram: Histogram::from_bytes(&encoded)? })
 }
 
 fn bad(path: &Path, line: u64) -> StoreError {
@@ -166,11 +193,14 @@ mod tests {
         bytes.extend(render(7, &trial.record(&run)));
         bytes.extend(render(8, &trial.record(&run)));
         let read = parse(Path::new(FILE), &bytes, &BTreeSet::from([7])).unwrap();
-        assert_eq!(read.len(), 1 + trial.statement_latency.len());
-        assert_eq!((read[0].trial, read[0].kind), (7, None));
-        assert_eq!(read[0].histogram, trial.latency);
-        assert_eq!(read[1].kind, Some(trial.statement_latency[0].0));
-        assert_eq!(read[1].histogram, trial.statement_latency[0].1);
+        let statement = &trial.statement_latency[0];
+        let expected = [
+            (TimeOf::Event, &trial.latency),
+            (TimeOf::Service, &trial.service),
+            (TimeOf::Statement(statement.0), &statement.1),
+        ];
+        let read: Vec<_> = read.iter().map(|of| (of.trial, of.time_of, &of.histogram)).collect();
+        assert_eq!(read, expected.map(|(time_of, histogram)| (7, time_of, histogram)));
     }
 
     #[test]

@@ -67,6 +67,7 @@ struct ManifestWire {
     started_utc: String,
     command: Vec<String>,
     driver: String,
+    load_policy: String,
     matrix_sha256: String,
     host: HostWire,
     servers: Vec<ServerWire>,
@@ -82,6 +83,7 @@ impl From<&RunDescription> for ManifestWire {
             started_utc: clock::rfc3339(run.started_unix_ms),
             command: run.command.clone(),
             driver: run.driver.clone(),
+            load_policy: run.load_policy.clone(),
             matrix_sha256: run.matrix_sha256.clone(),
             host: (&run.host).into(),
             servers: run.servers.iter().map(Into::into).collect(),
@@ -105,6 +107,7 @@ impl TryFrom<ManifestWire> for RunDescription {
             plan: wire.plan.try_into()?,
             host: wire.host.into(),
             driver: wire.driver,
+            load_policy: wire.load_policy,
             servers: wire.servers.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?,
         })
     }
@@ -153,6 +156,7 @@ struct ServerWire {
     flavour: String,
     address: String,
     cpus: Vec<u32>,
+    load_cpus: Vec<u32>,
     dataset_bytes: Option<u64>,
     variables: BTreeMap<String, String>,
 }
@@ -166,6 +170,7 @@ impl From<&ServerRecord> for ServerWire {
             flavour: record.info.flavour.name().to_owned(),
             address: record.info.address.clone(),
             cpus: record.cpus.clone(),
+            load_cpus: record.load_cpus.clone(),
             dataset_bytes: record.dataset_bytes,
             variables: record.info.variables.clone(),
         }
@@ -190,6 +195,7 @@ impl TryFrom<ServerWire> for ServerRecord {
                 variables: wire.variables,
             },
             cpus: wire.cpus,
+            load_cpus: wire.load_cpus,
             dataset_bytes: wire.dataset_bytes,
         })
     }

@@ -41,7 +41,7 @@ mod wire;
 mod wire_scenario;
 
 pub use error::{Fault, Faults, StoreError, UnknownName};
-pub use latency::StoredHistogram;
+pub use latency::{StoredHistogram, TimeOf};
 pub use run_dir::{RunDir, runs};
 pub use trial::StoredTrial;
 
@@ -54,10 +54,12 @@ pub struct TrialRecord<'a> {
     pub spec: &'a PlannedSpec,
     /// From 1.
     pub repetition: u32,
-    /// Start of the measured window, milliseconds since 1970-01-01 UTC.
+    /// When it began (before its connections and warm-up), milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: i64,
     /// Its numbers.
     pub measurement: &'a Measurement,
+    /// Service time of its events.
+    pub service: &'a Histogram,
     /// Response time of events.
     pub latency: &'a Histogram,
     /// Service time of each statement kind that was sent.

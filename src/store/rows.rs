@@ -51,7 +51,21 @@ pub(super) struct CellRow {
     pub(super) latency_p95_us: Option<u64>,
     pub(super) latency_p99_us: Option<u64>,
     pub(super) latency_max_us: Option<u64>,
+    pub(super) service_min_us: Option<u64>,
+    pub(super) service_mean_us: Option<u64>,
+    pub(super) service_p50_us: Option<u64>,
+    pub(super) service_p95_us: Option<u64>,
+    pub(super) service_p99_us: Option<u64>,
+    pub(super) service_max_us: Option<u64>,
+    pub(super) events_due: Option<u64>,
+    pub(super) events_dropped: Option<u64>,
+    pub(super) rate_met: Option<bool>,
     pub(super) client_cpu_us: Option<u64>,
+    pub(super) client_cpu_max_us: Option<u64>,
+    pub(super) client_run_delay_us: Option<u64>,
+    pub(super) timer_lateness_p99_us: Option<u64>,
+    pub(super) timer_lateness_max_us: Option<u64>,
+    pub(super) client_bound: Option<bool>,
     pub(super) load_threads: u32,
 }
 
@@ -73,6 +87,7 @@ impl CellRow {
         let counted = |count: u64| (m.measured_us > 0).then_some(count);
         let rate = |count| MilliRate::of(count, m.measured_us).map(|MilliRate(milli)| milli);
         let latency = |part: fn(&LatencySummary) -> u64| m.latency.as_ref().map(part);
+        let service = |part: fn(&LatencySummary) -> u64| m.service.as_ref().map(part);
         let (status, reason) = status(&m.status);
         Self {
             trial,
@@ -108,7 +123,21 @@ impl CellRow {
             latency_p95_us: latency(|l| l.p95_us),
             latency_p99_us: latency(|l| l.p99_us),
             latency_max_us: latency(|l| l.max_us),
+            service_min_us: service(|s| s.min_us),
+            service_mean_us: service(|s| s.mean_us),
+            service_p50_us: service(|s| s.p50_us),
+            service_p95_us: service(|s| s.p95_us),
+            service_p99_us: service(|s| s.p99_us),
+            service_max_us: service(|s| s.max_us),
+            events_due: m.pace.map(|pace| pace.events_due),
+            events_dropped: m.pace.map(|pace| pace.events_dropped),
+            rate_met: m.rate_met(),
             client_cpu_us: m.client_cpu_us,
+            client_cpu_max_us: m.client_cpu_max_us,
+            client_run_delay_us: m.client_run_delay_us,
+            timer_lateness_p99_us: m.timer_lateness_p99_us,
+            timer_lateness_max_us: m.timer_lateness_max_us,
+            client_bound: m.client_bound,
             load_threads: m.load_threads,
         }
     }
@@ -245,6 +274,12 @@ impl ErrorRow {
             count: error.count,
             first_message: error.message.clone(),
         }
+    }
+}
+
+impl From<ErrorRow> for ErrorCount {
+    fn from(row: ErrorRow) -> Self {
+        Self { code: row.code, count: row.count, message: row.first_message }
     }
 }
 

@@ -2,18 +2,20 @@
 //!
 //! Must not know: what a column means, or what is published of a ladder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::model::{CellId, Interval, ResultSet, RunDescription, ServerRecord, TrialStatus};
+use crate::model::{
+    CellId, ErrorCount, Interval, ResultSet, RunDescription, ServerRecord, TrialStatus,
+};
 
 use super::csv_table::{self, Row, Rows};
 use super::latency::{self, StoredHistogram};
 use super::layout::{APPENDED, blocks, header, trial_of};
 use super::lines::bytes_of_trials;
-use super::rows::{CellRow, IntervalRow};
+use super::rows::{CellRow, ErrorRow, IntervalRow};
 use super::wire::Invalid;
 use super::{StoreError, StoredTrial, TrialRecord, UnknownName, clock, disk, manifest, select};
 
@@ -180,11 +182,16 @@ impl RunDir {
         let path = self.path.join(CellRow::FILE);
         let cells: BTreeSet<&CellId> =
             self.description.plan.cells.iter().map(|cell| &cell.id).collect();
+        let mut errors: BTreeMap<u64, Vec<ErrorCount>> = BTreeMap::new();
+        for row in self.rows_of_trials::<ErrorRow>(|row| row.trial)? {
+            errors.entry(row.trial).or_default().push(row.into());
+        }
         let mut trials = Vec::new();
         for (line, row) in self.cell_rows()?.rows {
+            let errors = errors.remove(&row.trial).unwrap_or_default();
             let trial =
                 StoredTrial::try_from(row).and_then(|trial| match cells.contains(&trial.cell) {
-                    true => Ok(trial),
+                    true => Ok(StoredTrial { errors, ..trial }),
                     false => {
                         Err(Invalid(format!("`{}` is no cell of this run's plan", trial.cell)))
                     }
@@ -206,11 +213,7 @@ impl RunDir {
 
     /// The seconds of every trial in `cells.csv`, each with its trial's number.
     pub fn intervals(&self) -> Result<Vec<(u64, Interval)>, StoreError> {
-        let path = self.path.join(IntervalRow::FILE);
-        let (bytes, numbers) = (read(&path)?, self.numbers()?);
-        let whole = bytes_of_trials(&bytes, &numbers, trial_of(IntervalRow::FILE));
-        let rows = csv_table::parse::<IntervalRow>(&path, &bytes[..whole])?.rows.into_iter();
-        let rows = rows.map(|(_, row)| row).filter(|row| numbers.contains(&row.trial));
+        let rows = self.rows_of_trials::<IntervalRow>(|row| row.trial)?.into_iter();
         Ok(rows.map(|row| (row.trial, row.into())).collect())
     }
 
@@ -271,6 +274,15 @@ impl RunDir {
     fn cell_rows(&self) -> Result<Rows<CellRow>, StoreError> {
         let path = self.path.join(CellRow::FILE);
         csv_table::parse(&path, &read(&path)?)
+    }
+
+    /// The rows of another file that belong to a trial in `cells.csv`.
+    fn rows_of_trials<R: Row>(&self, trial: fn(&R) -> u64) -> Result<Vec<R>, StoreError> {
+        let path = self.path.join(R::FILE);
+        let (bytes, numbers) = (read(&path)?, self.numbers()?);
+        let whole = bytes_of_trials(&bytes, &numbers, trial_of(R::FILE));
+        let rows = csv_table::parse::<R>(&path, &bytes[..whole])?.rows.into_iter();
+        Ok(rows.map(|(_, row)| row).filter(|row| numbers.contains(&trial(row))).collect())
     }
 
     fn numbers(&self) -> Result<BTreeSet<u64>, StoreError> {

@@ -65,7 +65,7 @@ fn what_was_appended_is_read_back() {
         run.intervals().unwrap().into_iter().filter(|(trial, _)| *trial == 3).collect();
     assert_eq!(intervals.len(), 2);
     assert_eq!(intervals[1], (3, sample.measurement.intervals[1].clone()));
-    assert_eq!(run.histograms().unwrap().len(), 4);
+    assert_eq!(run.histograms().unwrap().len(), 6);
     assert_eq!(run.histograms().unwrap()[0].histogram, sample.latency);
 }
 
@@ -157,7 +157,8 @@ fn cut_off_at_any_byte_cells_csv_yields_a_prefix_and_takes_the_next_trial() {
     let cells = &whole[4];
     let mut next = SampleTrial::done(&about, 7, 2, 9_000);
     // A thousand lengths: distributions, the slow part, have a test of their own.
-    (next.latency, next.statement_latency) = (Histogram::new(), Vec::new());
+    (next.latency, next.service) = (Histogram::new(), Histogram::new());
+    next.statement_latency.clear();
     let header = header("cells.csv", &about).len();
     for length in (0..header).step_by(16).chain(header..=cells.len()) {
         for (file, bytes) in APPENDED.iter().zip(&whole) {
@@ -227,7 +228,7 @@ fn a_corrupt_row_in_the_middle_is_named_and_nothing_is_cut() {
     drop(run);
     let mut run = RunDir::open(out.path(), &name).unwrap();
     let error = run.lock().unwrap_err().to_string();
-    assert!(error.contains("cells.csv:3: this is not a row of 35 fields"), "{error}");
+    assert!(error.contains("cells.csv:3: this is not a row of 49 fields"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), corrupt);
 }
 

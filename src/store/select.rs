@@ -57,6 +57,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
         run: name.to_owned(),
         date: clock::date(run.started_unix_ms),
         servers,
+        shared_machine: run.servers.iter().any(|server| server.managed),
         tool_version: run.tool_version.clone(),
         rehearsal: run.plan.rehearsal,
     }
@@ -120,7 +121,7 @@ impl Pair<'_> {
     }
 
     fn one_level(&self, level: &Level<'_>) -> ResultCell {
-        let mut notes = self.repetitions(level).into_iter().collect::<Vec<_>>();
+        let mut notes = self.doubts(level);
         if level.qps().is_none() {
             notes = vec![self.why_not(std::slice::from_ref(level))];
         }
@@ -134,7 +135,7 @@ impl Pair<'_> {
         let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
         let measured = levels.iter().filter(|level| level.qps().is_some()).count();
         let ladder = (measured < wanted).then(|| format!("peak of {measured} of {wanted} levels"));
-        self.cell(Some(peak), ladder.into_iter().chain(self.repetitions(peak)).collect())
+        self.cell(Some(peak), ladder.into_iter().chain(self.doubts(peak)).collect())
     }
 
     fn cell(&self, level: Option<&Level<'_>>, notes: Vec<String>) -> ResultCell {
@@ -153,6 +154,12 @@ impl Pair<'_> {
                 .map_or(0, |level| u32::try_from(level.done().count()).unwrap_or(u32::MAX)),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
+    }
+
+    /// What a reader of a level's number must know.
+    fn doubts(&self, level: &Level<'_>) -> Vec<String> {
+        let told = [self.repetitions(level), level.failed_events(), level.unfinished()];
+        told.into_iter().flatten().chain(level.limits()).collect()
     }
 
     /// Says so where a number stands on fewer repetitions than the protocol wants.
@@ -175,7 +182,10 @@ impl Pair<'_> {
         }
         let trials = levels.iter().flat_map(|level| &level.trials);
         match trials.max_by_key(|trial| trial.number).map(|trial| &trial.status) {
-            Some(TrialStatus::Failed { reason }) => format!("failed: {reason}"),
+            // A note is one line of a table; a server's log, where there is one, is in the rows.
+            Some(TrialStatus::Failed { reason }) => {
+                format!("failed: {}", reason.lines().next().unwrap_or_default())
+            }
             Some(TrialStatus::Interrupted) => "interrupted".to_owned(),
             Some(TrialStatus::Done) | None => "not measured yet".to_owned(),
         }
@@ -193,8 +203,33 @@ impl Level<'_> {
         self.trials.iter().copied().filter(|trial| trial.status == TrialStatus::Done)
     }
 
+    /// What was the limit, or was not met: one repetition is enough to be told.
+    fn limits(&self) -> impl Iterator<Item = String> + use<> {
+        let any = |doubt: fn(&StoredTrial) -> bool| self.done().any(doubt);
+        let bound = any(|trial| trial.client_bound == Some(true));
+        let missed = any(|trial| trial.rate_met == Some(false));
+        let bound = bound.then(|| "client-bound: the client was the limit".to_owned());
+        bound.into_iter().chain(missed.then(|| "the rate was not met".to_owned()))
+    }
+
     fn median(&self, figure: impl Fn(&StoredTrial) -> Option<u64>) -> Option<u64> {
         median(&self.done().filter_map(figure).collect::<Vec<_>>())
+    }
+
+    /// Events that the server refused or a lost connection ended: they count nowhere, so the
+    /// rate is that of a lighter load than the scenario's.
+    fn failed_events(&self) -> Option<String> {
+        let errors = || self.done().flat_map(|trial| &trial.errors).filter(|e| e.ends_events());
+        let worst = errors().max_by_key(|error| error.count)?;
+        let failed: u64 = errors().map(|error| error.count).sum();
+        let code = if worst.code == 0 { String::new() } else { format!("{} ", worst.code) };
+        let words = worst.message.lines().next().unwrap_or_default();
+        Some(format!("{failed} events failed, most with: {code}{words}"))
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        let open: u64 = self.done().map(|trial| trial.events_unfinished).sum();
+        (open > 0).then(|| format!("{open} events still open after the drain"))
     }
 
     /// Thousandths per second.

@@ -1,7 +1,7 @@
 //! What a page shows of which trials.
 
 use super::*;
-use crate::model::{Exclusion, Rehearsal, Skip};
+use crate::model::{ErrorCount, Exclusion, Rehearsal, Skip};
 use crate::store::testing::description;
 
 /// A trial of the cell with that place in the plan.
@@ -16,6 +16,10 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         qps: done.then_some(MilliRate(qps)),
         tps: done.then_some(MilliRate(qps / 16)),
         p95_us: done.then_some(1_000 + qps),
+        events_unfinished: 0,
+        errors: Vec::new(),
+        rate_met: None,
+        client_bound: done.then_some(false),
     }
 }
 
@@ -103,6 +107,25 @@ fn a_trial_that_was_measured_again_counts_once_and_done_outlasts_failed() {
     );
     let trials = [done(1, 0, 1, 10), failed(2, 0, 1)];
     assert!(lines(&description(), &trials)[0].contains("64: 10 x1"));
+}
+
+#[test]
+fn events_that_failed_or_hang_are_told_and_retried_ones_are_not() {
+    let error = |code, count, message: &str| ErrorCount { code, count, message: message.into() };
+    let mut trial = done(1, 0, 1, 10);
+    trial.errors = vec![error(1213, 99, "Deadlock found")];
+    let ladder = "2c4g/read-only-range 64: 10 x1 (peak of 1 of 2 levels; 1 of 2 repetitions";
+    assert_eq!(lines(&description(), &[trial.clone()])[0], format!("{ladder})"));
+    trial.errors.push(error(1644, 40, "no updates here\nmore"));
+    trial.errors.push(error(0, 2, "connection to tcp://a:1: reset"));
+    trial.events_unfinished = 3;
+    assert_eq!(
+        lines(&description(), &[trial])[0],
+        format!(
+            "{ladder}; 42 events failed, most with: 1644 no updates here; \
+             3 events still open after the drain)"
+        )
+    );
 }
 
 #[test]

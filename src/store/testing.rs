@@ -9,10 +9,11 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::model::{
-    Bytes, Cell, CellId, Dataset, DatasetClass, ErrorCount, Exclusion, Flavour, Host, Interval,
-    KeyLaw, Ladder, Matrix, Measurement, Plan, PlannedSpec, Protocol, Publish, Rehearsal,
-    RunDescription, Scenario, ScenarioId, ServerInfo, ServerRecord, Skip, Spec, SpecId,
-    StatementKind, StatementMode, StatementStats, TrialStatus, Workload, WorkloadOptions,
+    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, ErrorCount, Exclusion, Flavour, Host,
+    Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate, OpenLoop, Pace, Plan, PlannedSpec,
+    Protocol, Publish, Rehearsal, RunDescription, Scenario, ScenarioId, ServerInfo, ServerRecord,
+    Skip, Spec, SpecId, StatementKind, StatementMode, StatementStats, TrialStatus, Workload,
+    WorkloadOptions,
 };
 use crate::stats::Histogram;
 
@@ -36,6 +37,7 @@ pub(super) fn description() -> RunDescription {
             disk_free: Some(Bytes(5)),
         },
         driver: "a driver".into(),
+        load_policy: "SCHED_BATCH".into(),
         servers: Vec::new(),
     }
 }
@@ -55,6 +57,7 @@ fn plan() -> Plan {
         statements: StatementMode::Text,
         keys: KeyLaw::Uniform,
         seed: 7,
+        open_loop: None,
     };
     let mut cells = Vec::new();
     for (s, spec) in specs.iter().enumerate() {
@@ -119,6 +122,7 @@ pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
             variables: BTreeMap::from([("log_bin".into(), "0".into())]),
         },
         cpus: vec![0, 1],
+        load_cpus: vec![2],
         dataset_bytes: Some(1),
     }
 }
@@ -130,6 +134,7 @@ pub(super) struct SampleTrial {
     repetition: u32,
     pub(super) measurement: Measurement,
     pub(super) latency: Histogram,
+    pub(super) service: Histogram,
     pub(super) statement_latency: Vec<(StatementKind, Histogram)>,
 }
 
@@ -137,6 +142,7 @@ impl SampleTrial {
     /// Two seconds at this rate, a tenth of it events.
     pub(super) fn done(run: &RunDescription, cell: usize, repetition: u32, qps: u64) -> Self {
         let latency = histogram(&[900, 1_500, 40_000]);
+        let service = histogram(&[800, 1_400, 30_000]);
         let statement = histogram(&[80, 120]);
         assert!(cell < run.plan.cells.len());
         let half = |elapsed_us, p95_us| Interval {
@@ -165,6 +171,8 @@ impl SampleTrial {
             events_unfinished: 0,
             oldest_unfinished_us: None,
             latency: latency.summary(),
+            service: service.summary(),
+            pace: Some(Pace { events_due: qps / 5 + 1, events_dropped: 1 }),
             statements: vec![StatementStats {
                 kind: StatementKind::PointSelect,
                 count: 2,
@@ -173,10 +181,15 @@ impl SampleTrial {
             }],
             intervals: vec![half(1_000_000, Some(1_500)), half(2_000_000, None)],
             client_cpu_us: Some(12_345),
+            client_cpu_max_us: Some(12_345),
+            client_run_delay_us: Some(678),
+            timer_lateness_p99_us: Some(90),
+            timer_lateness_max_us: Some(1_200),
+            client_bound: Some(false),
             load_threads: 1,
         };
         let statement_latency = vec![(StatementKind::PointSelect, statement)];
-        Self { cell, repetition, measurement, latency, statement_latency }
+        Self { cell, repetition, measurement, latency, service, statement_latency }
     }
 
     /// Nothing was measured.
@@ -187,12 +200,20 @@ impl SampleTrial {
             measured_us: 0,
             errors: Vec::new(),
             latency: None,
+            service: None,
+            pace: None,
             statements: Vec::new(),
             intervals: Vec::new(),
             client_cpu_us: None,
+            client_cpu_max_us: None,
+            client_run_delay_us: None,
+            timer_lateness_p99_us: None,
+            timer_lateness_max_us: None,
+            client_bound: None,
             ..trial.measurement
         };
         trial.latency = Histogram::new();
+        trial.service = Histogram::new();
         trial.statement_latency.clear();
         trial
     }
@@ -206,6 +227,7 @@ impl SampleTrial {
             started_unix_ms: run.started_unix_ms + 1_000,
             measurement: &self.measurement,
             latency: &self.latency,
+            service: &self.service,
             statement_latency: &self.statement_latency,
         }
     }
@@ -263,6 +285,10 @@ fn vary_plan(plan: &mut Plan, text: String, figures: (u64, u32, Option<u64>, u64
     plan.specs[0].published_dataset.table_size = big;
     plan.protocol.duration = Duration::from_millis(millis);
     plan.protocol.repeats = small;
+    plan.protocol.open_loop = maybe.map(|milli| OpenLoop {
+        rate: MilliRate(milli),
+        arrivals: Arrivals::ALL[usize::from(milli % 2 == 0)],
+    });
     plan.rehearsal = maybe.map(|factor| Rehearsal { factor });
     let spec = Some(plan.specs[0].spec.id.clone());
     let rule = Exclusion { spec, scenario: None, concurrency: Some(small), reason: text };
@@ -280,6 +306,9 @@ prop_compose! {
     pub(super) fn any_cell_row()(
         numbers in prop::array::uniform13(option::of(any::<u64>())),
         latency in any_latency(),
+        service in any_latency(),
+        client in any_latency(),
+        flags in prop::array::uniform2(option::of(any::<bool>())),
         small in prop::array::uniform6(any::<u32>()),
         big in prop::array::uniform4(any::<u64>()),
         texts in prop::array::uniform4(any::<String>()),
@@ -300,8 +329,13 @@ prop_compose! {
             events_unfinished: numbers[9], oldest_unfinished_us: numbers[10],
             qps_milli: numbers[11], tps_milli: numbers[12], latency_min_us: latency[0],
             latency_mean_us: latency[1], latency_p50_us: latency[2], latency_p95_us: latency[3],
-            latency_p99_us: latency[4], latency_max_us: latency[5], client_cpu_us: latency[0],
-            load_threads: small[5],
+            latency_p99_us: latency[4], latency_max_us: latency[5], service_min_us: service[0],
+            service_mean_us: service[1], service_p50_us: service[2], service_p95_us: service[3],
+            service_p99_us: service[4], service_max_us: service[5], events_due: client[0],
+            events_dropped: client[1], rate_met: flags[0], client_cpu_us: client[2],
+            client_cpu_max_us: client[3], client_run_delay_us: client[4],
+            timer_lateness_p99_us: client[5], timer_lateness_max_us: latency[0],
+            client_bound: flags[1], load_threads: small[5],
         }
     }
 }

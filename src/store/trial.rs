@@ -2,7 +2,7 @@
 //!
 //! Must not know: files, CSV.
 
-use crate::model::{CellId, MilliRate, TrialStatus};
+use crate::model::{CellId, ErrorCount, MilliRate, TrialStatus};
 
 use super::clock;
 use super::rows::{CellRow, Status};
@@ -17,7 +17,7 @@ pub struct StoredTrial {
     pub cell: CellId,
     /// From 1.
     pub repetition: u32,
-    /// Start of the measured window, milliseconds since 1970-01-01 UTC.
+    /// When it began (before its connections and warm-up), milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: i64,
     /// How it ended.
     pub status: TrialStatus,
@@ -27,6 +27,14 @@ pub struct StoredTrial {
     pub tps: Option<MilliRate>,
     /// 95th percentile of events' response time.
     pub p95_us: Option<u64>,
+    /// Events that were still open when the drain ended.
+    pub events_unfinished: u64,
+    /// Errors by code, as `errors.csv` holds them.
+    pub errors: Vec<ErrorCount>,
+    /// Whether an open loop's rate was met; `None` in a closed loop.
+    pub rate_met: Option<bool>,
+    /// Whether the client was what limited the rate, where that is known.
+    pub client_bound: Option<bool>,
 }
 
 impl TryFrom<CellRow> for StoredTrial {
@@ -56,6 +64,10 @@ impl TryFrom<CellRow> for StoredTrial {
             qps: row.qps_milli.map(MilliRate),
             tps: row.tps_milli.map(MilliRate),
             p95_us: row.latency_p95_us,
+            events_unfinished: row.events_unfinished.unwrap_or(0),
+            errors: Vec::new(),
+            rate_met: row.rate_met,
+            client_bound: row.client_bound,
         })
     }
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Bytes, Cell, CellId, Dataset, DatasetClass, Exclusion, KeyLaw, Ladder, Matrix, Plan,
-    PlannedSpec, Protocol, Publish, Rehearsal, ScenarioId, Skip, Spec, SpecId, StatementMode,
+    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Exclusion, KeyLaw, Ladder, Matrix,
+    MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Rehearsal, ScenarioId, Skip, Spec,
+    SpecId, StatementMode,
 };
 
 use super::wire_scenario::ScenarioWire;
@@ -249,6 +250,33 @@ struct ProtocolWire {
     statements: String,
     keys: String,
     seed: u64,
+    /// Null or absent: closed loop.
+    open_loop: Option<OpenLoopWire>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpenLoopWire {
+    events_per_second_milli: u64,
+    arrivals: String,
+}
+
+impl From<OpenLoop> for OpenLoopWire {
+    fn from(open: OpenLoop) -> Self {
+        Self { events_per_second_milli: open.rate.0, arrivals: open.arrivals.name().to_owned() }
+    }
+}
+
+impl TryFrom<OpenLoopWire> for OpenLoop {
+    type Error = Invalid;
+
+    fn try_from(wire: OpenLoopWire) -> Result<Self, Invalid> {
+        if wire.events_per_second_milli == 0 {
+            return Err(Invalid("an open loop of no event per second".to_owned()));
+        }
+        let arrivals = named("law of arrivals", &wire.arrivals, Arrivals::from_name)?;
+        Ok(Self { rate: MilliRate(wire.events_per_second_milli), arrivals })
+    }
 }
 
 /// `"published"`, or `{"levels": [32, 64]}`.
@@ -273,6 +301,7 @@ impl From<&Protocol> for ProtocolWire {
             statements: protocol.statements.name().to_owned(),
             keys: protocol.keys.name().to_owned(),
             seed: protocol.seed,
+            open_loop: protocol.open_loop.map(Into::into),
         }
     }
 }
@@ -293,6 +322,7 @@ impl TryFrom<ProtocolWire> for Protocol {
             statements: named("statement mode", &wire.statements, StatementMode::from_name)?,
             keys: named("key law", &wire.keys, KeyLaw::from_name)?,
             seed: wire.seed,
+            open_loop: wire.open_loop.map(TryInto::try_into).transpose()?,
         })
     }
 }

@@ -73,6 +73,13 @@ mod platform {
     }
 }
 
+/// The processors that this process may use and that are not taken by a server; none where
+/// that is not known.
+pub fn cpus_apart_from(taken: &[u32]) -> Vec<u32> {
+    let allowed = allowed().unwrap_or_default();
+    allowed.into_iter().filter(|cpu| !taken.contains(cpu)).collect()
+}
+
 /// The first `wanted` processors of those that this process may use.
 pub(super) fn choose(wanted: Option<u32>) -> Result<Vec<u32>, super::TargetError> {
     let Some(asked) = wanted else { return Ok(Vec::new()) };

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::model::{Bytes, Host};
 
@@ -23,6 +24,16 @@ pub fn read(data_dir: &Path) -> Host {
 fn cpus() -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     u32::try_from(cpus).unwrap_or(u32::MAX)
+}
+
+/// How long the calling thread has been ready to run, since it began, without a processor: the
+/// second number of its `schedstat` (proc(5)), nanoseconds. `None` where the system counts none.
+pub fn thread_run_delay() -> Option<Duration> {
+    run_delay_of(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+}
+
+fn run_delay_of(schedstat: &str) -> Option<Duration> {
+    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
 fn cpu_model() -> String {
@@ -121,6 +132,13 @@ mod tests {
         assert_eq!(cpu_model_of(name).as_deref(), Some("AMD EPYC"));
         assert_eq!(cpu_model_of("Model\t\t: Raspberry Pi 5").as_deref(), Some("Raspberry Pi 5"));
         assert_eq!(cpu_model_of("garbage"), None);
+    }
+
+    #[test]
+    fn a_threads_wait_is_the_second_number() {
+        assert_eq!(run_delay_of("5 48913 1\n"), Some(Duration::from_nanos(48_913)));
+        assert_eq!(run_delay_of("5"), None);
+        assert_eq!(run_delay_of("a b c"), None);
     }
 
     #[test]

@@ -98,11 +98,6 @@ impl ManagedServer {
         self.process.id()
     }
 
-    /// Its error log, of this start alone.
-    pub fn log_path(&self) -> &Path {
-        self.home.log()
-    }
-
     /// Whether it still runs.
     ///
     /// # Errors

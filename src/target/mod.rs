@@ -18,6 +18,7 @@ mod managed;
 mod process;
 mod settings;
 
+pub use affinity::cpus_apart_from;
 pub use error::{LogExcerpt, TargetError};
 pub use file::{Targets, read_targets};
 pub use find::{ServerBinary, find_server};

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use super::affinity;
@@ -55,23 +55,38 @@ impl Process {
         self.child.try_wait()
     }
 
-    /// Ends it: SIGTERM, then SIGKILL when the limit has passed. Once is enough; a second
-    /// call returns the same status.
+    /// Ends it and what it has started: SIGTERM to its process group, then SIGKILL when the
+    /// limit has passed. Once is enough; a second call returns the same status.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
-        let mut patience = Patience::of(self.end_limit);
-        if self.child.try_wait()?.is_none() {
-            signal(self.child.id(), Signal::SIGTERM)?;
+        if let Some(status) = self.child.try_wait()? {
+            return Ok(status);
         }
-        loop {
+        let group = pid_of(self.child.id())?;
+        signal_group(group, Signal::SIGTERM)?;
+        let mut patience = Patience::of(self.end_limit);
+        let status = loop {
             if let Some(status) = self.child.try_wait()? {
-                return Ok(status);
+                break status;
             }
             if !patience.wait() {
-                self.child.kill()?;
-                return self.child.wait();
+                signal_group(group, Signal::SIGKILL)?;
+                break self.child.wait()?;
             }
+        };
+        end_orphans(group)?;
+        Ok(status)
+    }
+}
+
+/// What a script had started may outlive it, and write into what is about to be removed.
+fn end_orphans(group: Pid) -> io::Result<()> {
+    let mut patience = Patience::of(ORPHAN_LIMIT);
+    while killpg(group, None).is_ok() {
+        if !patience.wait() {
+            return signal_group(group, Signal::SIGKILL);
         }
     }
+    Ok(())
 }
 
 impl Drop for Process {
@@ -141,6 +156,9 @@ pub(super) fn end_stranger(pid: u32, limit: Duration) -> io::Result<bool> {
 
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 
+/// How long what a program has started may take to end after it.
+const ORPHAN_LIMIT: Duration = Duration::from_secs(5);
+
 /// The arguments of a running process, its own name first; `None` where there is no such
 /// process, or only its remains (a zombie has no
 /// arguments).
@@ -163,11 +181,23 @@ fn is_alive(pid: u32) -> bool {
 
 /// A process that is gone already is no error.
 fn signal(pid: u32, signal: Signal) -> io::Result<()> {
-    let pid = i32::try_from(pid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    match kill(Pid::from_raw(pid), signal) {
+    unless_gone(kill(pid_of(pid)?, signal))
+}
+
+fn signal_group(group: Pid, signal: Signal) -> io::Result<()> {
+    unless_gone(killpg(group, signal))
+}
+
+fn unless_gone(result: nix::Result<()>) -> io::Result<()> {
+    match result {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
+}
+
+fn pid_of(pid: u32) -> io::Result<Pid> {
+    let pid = i32::try_from(pid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    Ok(Pid::from_raw(pid))
 }
 
 #[cfg(test)]
@@ -204,6 +234,15 @@ mod tests {
         let mut process = shell(script, Duration::from_millis(50));
         assert_eq!(process.end().unwrap().signal(), Some(9));
         assert_eq!(process.end().unwrap().signal(), Some(9), "the second time too");
+    }
+
+    #[test]
+    fn what_it_has_started_ends_with_it() {
+        let script = "sleep 1000 & sh -c 'sleep 1000; true' & echo ready; wait";
+        let process = shell(script, Duration::from_secs(60));
+        let group = pid_of(process.id()).unwrap();
+        drop(process);
+        assert_eq!(killpg(group, None), Err(Errno::ESRCH));
     }
 
     #[test]

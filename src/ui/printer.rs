@@ -23,7 +23,11 @@ impl Printer {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other,
+            Err(error) => {
+                let words = format!("cannot write to standard output: {error}");
+                Err(io::Error::new(error.kind(), words))
+            }
+            Ok(()) => Ok(()),
         }
     }
 

@@ -20,6 +20,10 @@ pub struct Progress {
     ended: u64,
     per_trial: Duration,
     started: Instant,
+    /// When the first trial began: what comes before it is no trial's time.
+    first_trial: Option<Instant>,
+    /// When the trial that ended last did so.
+    last_ended: Instant,
     said: Instant,
     label: String,
 }
@@ -35,8 +39,18 @@ impl Progress {
             bar
         });
         let started = Instant::now();
-        let label = String::new();
-        Self { printer, bar, trials, ended: 0, per_trial, started, said: started, label }
+        Self {
+            printer,
+            bar,
+            trials,
+            ended: 0,
+            per_trial,
+            started,
+            first_trial: None,
+            last_ended: started,
+            said: started,
+            label: String::new(),
+        }
     }
 
     /// A line that stays.
@@ -63,9 +77,15 @@ impl Progress {
         self.passing(&format!("{spec}: {stage} {percent} % ({done} of {total})"));
     }
 
+    /// So many connections of a trial stand.
+    pub fn connecting(&mut self, sessions: u32, concurrency: u32) {
+        self.passing(&format!("{}: connecting {sessions}/{concurrency}", self.label));
+    }
+
     /// A trial begins.
     pub fn trial_started(&mut self, label: &str) {
         label.clone_into(&mut self.label);
+        self.first_trial.get_or_insert_with(Instant::now);
         self.passing(&format!("{label}: connecting"));
     }
 
@@ -82,6 +102,7 @@ impl Progress {
     /// A trial ended: one line that stays.
     pub fn trial_ended(&mut self, label: &str, measurement: &Measurement) {
         self.ended += 1;
+        self.last_ended = Instant::now();
         let position = format!("[{:>3}/{}] {label:<28}", self.ended, self.trials);
         let text = match &measurement.status {
             TrialStatus::Done => format!("{position} {}  {}", figures_of(measurement), self.eta()),
@@ -111,14 +132,28 @@ impl Progress {
     }
 
     fn eta(&self) -> String {
-        let waiting = u32::try_from(self.trials.saturating_sub(self.ended)).unwrap_or(u32::MAX);
-        let ended = u32::try_from(self.ended).unwrap_or(u32::MAX);
-        let mean = self.started.elapsed().checked_div(ended).unwrap_or(self.per_trial);
-        match waiting {
-            0 => format!("took {}", figures::duration(self.started.elapsed())),
-            _ => format!("ETA {}", figures::duration(mean.saturating_mul(waiting))),
+        let waiting = self.trials.saturating_sub(self.ended);
+        if waiting == 0 {
+            return format!("took {}", figures::duration(self.started.elapsed()));
         }
+        let left = match self.first_trial {
+            None => time_left(self.per_trial, waiting, Duration::ZERO),
+            Some(first) if self.ended == 0 => time_left(self.per_trial, waiting, first.elapsed()),
+            Some(first) => {
+                let ended = u32::try_from(self.ended).unwrap_or(u32::MAX);
+                let mean = self.last_ended.saturating_duration_since(first) / ended;
+                time_left(mean, waiting, self.last_ended.elapsed())
+            }
+        };
+        format!("ETA {}", figures::duration(left))
     }
+}
+
+/// How long the waiting trials take at `each`, the first of them having run for `gone`: it
+/// counts down while a trial runs, and a trial that takes longer holds it still.
+fn time_left(each: Duration, waiting: u64, gone: Duration) -> Duration {
+    let others = u32::try_from(waiting.saturating_sub(1)).unwrap_or(u32::MAX);
+    each.saturating_sub(gone).saturating_add(each.saturating_mul(others))
 }
 
 fn figures_of(measurement: &Measurement) -> String {
@@ -126,9 +161,39 @@ fn figures_of(measurement: &Measurement) -> String {
     let tps = rate_text(MilliRate::of(measurement.events, measurement.measured_us));
     let p95 = measurement.latency.map_or_else(|| "-".to_owned(), |l| figures::latency(l.p95_us));
     let errors: u64 = measurement.errors.iter().map(|error| error.count).sum();
-    format!("QPS {qps:>10}  TPS {tps:>9}  p95 {p95:>8}  errors {errors}")
+    let doubts = doubts_of(measurement);
+    format!("QPS {qps:>10}  TPS {tps:>9}  p95 {p95:>8}  errors {errors}{doubts}")
+}
+
+/// What a reader must know before he believes the figures.
+fn doubts_of(measurement: &Measurement) -> String {
+    let mut text = String::new();
+    if measurement.client_bound == Some(true) {
+        text.push_str("  client-bound");
+    }
+    if let (Some(false), Some(pace)) = (measurement.rate_met(), measurement.pace) {
+        let percent = u128::from(measurement.events) * 100 / u128::from(pace.events_due.max(1));
+        let (due, dropped) = (pace.events_due, pace.events_dropped);
+        let (due, dropped) = (figures::count(due), figures::count(dropped));
+        text.push_str(&format!("  rate not met: {percent} % of {due} events, {dropped} dropped"));
+    }
+    text
 }
 
 fn rate_text(rate: Option<MilliRate>) -> String {
     rate.map_or_else(|| "-".to_owned(), figures::rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_counts_down_within_a_trial_and_never_up() {
+        let left = |waiting, gone| time_left(Duration::from_secs(660), waiting, gone).as_secs();
+        assert_eq!(left(35, Duration::ZERO), 35 * 660);
+        assert_eq!(left(35, Duration::from_secs(600)), 34 * 660 + 60);
+        assert_eq!(left(35, Duration::from_secs(700)), 34 * 660);
+        assert_eq!(left(1, Duration::from_secs(700)), 0);
+    }
 }

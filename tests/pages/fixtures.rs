@@ -141,6 +141,7 @@ fn measured(rehearsal: Option<Rehearsal>) -> ResultSource {
         run: "20260102T030405Z-small".to_owned(),
         date: "2026-01-02".to_owned(),
         servers: vec!["8.0.40".to_owned(), "10.11.6-MariaDB".to_owned()],
+        shared_machine: rehearsal.is_some(),
         tool_version: "0.1.0".to_owned(),
         rehearsal,
     }
@@ -156,6 +157,7 @@ fn protocol() -> Protocol {
         statements: StatementMode::Text,
         keys: KeyLaw::Uniform,
         seed: 20_251_210,
+        open_loop: None,
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Estimate {
     pub(super) overhead: Duration,
     /// Distinct datasets.
     pub(super) datasets: usize,
-    /// Planned bytes of them.
+    /// Room that their files take.
     pub(super) disk: Bytes,
     /// The largest concurrency.
     pub(super) connections: u32,
@@ -75,7 +75,7 @@ impl Estimate {
             disk: Bytes(
                 datasets
                     .iter()
-                    .fold(0u64, |sum, dataset| sum.saturating_add(dataset.planned_bytes().0)),
+                    .fold(0u64, |sum, dataset| sum.saturating_add(dataset.disk_bytes().0)),
             ),
             connections: plan.runnable_cells().map(|cell| cell.id.concurrency).max().unwrap_or(0),
             tightest: specs().map(limit).min_by_key(|(_, connections)| *connections),

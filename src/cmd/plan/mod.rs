@@ -9,12 +9,16 @@ mod wire;
 use super::matrix_source::load_plan;
 use super::{Failure, Outcome};
 use crate::cli::{PlanArgs, PlanFormat};
+use crate::target::read_targets;
 use crate::ui::Printer;
 use estimate::Estimate;
 
 /// Prints the plan of a matrix.
 pub(super) fn run(arguments: &PlanArgs, printer: Printer) -> Result<Outcome, Failure> {
     let loaded = load_plan(&arguments.matrix)?;
+    if let Some(path) = &arguments.matrix.targets {
+        read_targets(path).map_err(Failure::input)?;
+    }
     let managed_on = arguments.matrix.targets.is_none().then_some(&loaded.host);
     let estimate = Estimate::of(&loaded.plan, managed_on);
     let text = match arguments.format {

@@ -8,7 +8,7 @@ use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
     Bytes, Dataset, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario, WorkloadOptions,
 };
-use crate::ui::figures::{bytes, count, duration};
+use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
 
 /// The width of a label such as `Connections`, for the second line of an entry.
@@ -115,7 +115,7 @@ fn shape(dataset: &Dataset) -> String {
 
 fn ratio(data: Bytes, base: Bytes) -> String {
     match data.0 as f64 / base.0.max(1) as f64 {
-        small if small < 0.005 => "0".to_owned(),
+        small if small < 0.005 => "<0.01".to_owned(),
         ratio => format!("{ratio:.2}"),
     }
 }
@@ -192,9 +192,13 @@ fn protocol(plan: &Plan) -> String {
         Publish::Peak => "the peak is published",
         Publish::All => "every level is published",
     };
+    let pace = protocol.open_loop.map_or_else(String::new, |open| {
+        let arrivals = open.arrivals.name();
+        format!("{INDENT}open loop, {} events/s, {arrivals} arrivals\n", rate(open.rate))
+    });
     format!(
         "Protocol     {} measured after {} of warm-up, {}\n\
-         {INDENT}{} statements, {} keys, seed {}\n\
+         {INDENT}{} statements, {} keys, seed {}\n{pace}\
          Concurrency  {concurrency}; {publish}",
         duration(protocol.duration),
         duration(protocol.warmup),
@@ -347,7 +351,7 @@ mod tests {
         assert!(text.contains("none: needs 8 CPUs and 16 GB; this host has 2 and 4 GB"), "{text}");
         assert!(text.contains("13 of 14 specs cannot run here"), "{text}");
         assert!(text.contains("455 of them cannot run here"), "{text}");
-        assert!(text.contains("TOO LITTLE: 19.6 GB for 1 dataset, 15 GB free"), "{text}");
+        assert!(text.contains("TOO LITTLE: 20.4 GB for 1 dataset, 15 GB free"), "{text}");
     }
 
     #[test]

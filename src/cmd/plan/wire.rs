@@ -51,6 +51,9 @@ struct ProtocolObject {
     statements: &'static str,
     keys: &'static str,
     seed: u64,
+    /// Absent: closed loop.
+    events_per_second: Option<f64>,
+    arrivals: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -97,6 +100,7 @@ struct CellRow<'a> {
     table_size: Option<u64>,
     tables: Option<u32>,
     published_table_size: Option<u64>,
+    published_tables: Option<u32>,
     planned_bytes: Option<u64>,
     memory_bytes: Option<u64>,
     buffer_pool_bytes: Option<u64>,
@@ -163,6 +167,8 @@ impl ProtocolObject {
             statements: protocol.statements.name(),
             keys: protocol.keys.name(),
             seed: protocol.seed,
+            events_per_second: protocol.open_loop.map(|open| open.rate.per_second()),
+            arrivals: protocol.open_loop.map(|open| open.arrivals.name()),
         }
     }
 }
@@ -221,6 +227,7 @@ impl<'a> CellRow<'a> {
             table_size: Some(spec.dataset.table_size),
             tables: Some(spec.dataset.tables),
             published_table_size: Some(spec.published_dataset.table_size),
+            published_tables: Some(spec.published_dataset.tables),
             planned_bytes: Some(spec.dataset.planned_bytes().0),
             memory_bytes: Some(spec.memory.0),
             buffer_pool_bytes: Some(spec.buffer_pool.0),
@@ -237,6 +244,7 @@ impl<'a> CellRow<'a> {
             table_size: None,
             tables: None,
             published_table_size: None,
+            published_tables: None,
             planned_bytes: None,
             memory_bytes: None,
             buffer_pool_bytes: None,

@@ -12,6 +12,7 @@ use anyhow::{Context, anyhow};
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, signals};
 use crate::cli::RunArgs;
+use crate::exec::LoadPolicy;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
 use crate::ui::Printer;
@@ -22,6 +23,12 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(arguments, &loaded.plan, printer)?;
     announce(&loaded.plan, &sites, printer);
+    if loaded.plan.trials().is_empty() {
+        return Err(Failure::input(anyhow!(
+            "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
+             tries the matrix on this machine"
+        )));
+    }
     let directory = run_directory(arguments, &loaded)?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
@@ -82,6 +89,7 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
         driver: "native".to_owned(),
+        load_policy: LoadPolicy::default().in_effect(),
         servers: Vec::new(),
     }
 }

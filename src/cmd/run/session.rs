@@ -10,17 +10,18 @@ use anyhow::Context;
 use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::matrix_source::LoadedPlan;
-use crate::cmd::{Failure, Outcome};
+use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
 use crate::driver::wire::WireDriver;
-use crate::exec::{self, TrialEvent, TrialOutput, TrialSetup};
+use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 use crate::model::{
     Bytes, Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo, ServerRecord,
     Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
+use crate::target::host;
 use crate::ui::{Printer, Progress, figures};
 use crate::workload::Program;
 
@@ -31,7 +32,7 @@ const LOADERS_MIN: u32 = 8;
 const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
-/// How long all connections of a trial may take to stand.
+/// How long a connection may take to be made, and each of its statements to be prepared.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) struct Session<'a> {
@@ -87,16 +88,16 @@ impl<'a> Session<'a> {
         let mut site = match self.prepare(planned, trials) {
             Ok(site) => site,
             Err(error) if self.interrupt.is_requested() => {
-                self.progress.line(&format!("{}: {error:#}", planned.spec.id));
+                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
-            Err(error) => return self.fail_all(trials, &format!("{error:#}")),
+            Err(error) => return self.fail_all(trials, &chain(&error)),
         };
         for (position, trial) in trials.iter().enumerate() {
             if self.interrupt.is_requested() {
                 break;
             }
-            self.measure_trial(planned, trial, &site.endpoint)?;
+            self.measure_trial(planned, trial, &site)?;
             if let Some(Err(error)) = site.managed.as_mut().map(|server| server.is_running()) {
                 self.fail_all(&trials[position + 1..], &error.to_string())?;
                 break;
@@ -104,7 +105,10 @@ impl<'a> Session<'a> {
         }
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
-            server.stop().context("the measured trials are kept")?;
+            // What was measured is kept and the other specs go on, however this one ended.
+            if let Err(error) = server.stop() {
+                self.progress.line(&format!("{}: {error}", planned.spec.id));
+            }
         }
         Ok(())
     }
@@ -112,13 +116,16 @@ impl<'a> Session<'a> {
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: starting the server"));
+        self.progress.status(&format!("{id}: {}", self.sites.opening()));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = server_info(&site.endpoint)?;
 
-        let options = LoadOptions { loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX) };
+        let options = LoadOptions {
+            loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX),
+            disk_free: self.sites.disk_free(),
+        };
         let progress = &mut self.progress;
         let observe = &mut |at: LoadProgress| {
             progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
@@ -134,7 +141,8 @@ impl<'a> Session<'a> {
             spec: id.clone(),
             managed: site.managed.is_some(),
             info,
-            cpus: site.managed.as_ref().map_or_else(Vec::new, |server| server.cpus().to_vec()),
+            cpus: site.server_cpus().to_vec(),
+            load_cpus: site.load_cpus(),
             dataset_bytes: report.dataset_bytes,
         })?;
         site.endpoint.database = Some(report.database);
@@ -145,15 +153,15 @@ impl<'a> Session<'a> {
         &mut self,
         planned: &PlannedSpec,
         trial: &Trial,
-        endpoint: &Endpoint,
+        site: &Site,
     ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
-        let driver = WireDriver::new(endpoint);
-        let mut setup = self.setup(cell, planned, trial.repetition);
+        let driver = WireDriver::new(&site.endpoint);
+        let mut setup = self.setup(cell, planned, (trial.repetition, site));
         let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
         let wanted = setup.program.prepared_count();
-        match handles::per_connection(endpoint, &planned.spec, wanted, setup.concurrency) {
+        match handles::per_connection(&site.endpoint, &planned.spec, wanted, setup.concurrency) {
             Ok(each) => setup.handles_max = each,
             Err(error) => return self.fail_all(&[trial], &format!("{error:#}")),
         }
@@ -166,15 +174,22 @@ impl<'a> Session<'a> {
         }
         let progress = &mut self.progress;
         progress.trial_started(&label);
-        let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
-            if let TrialEvent::Interval(interval) = event {
-                progress.interval(interval);
+        let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| match event {
+            TrialEvent::Connected { sessions } => {
+                progress.connecting(sessions, setup.concurrency);
             }
+            TrialEvent::Interval(interval) => progress.interval(interval),
+            TrialEvent::Phase(_) => {}
         });
         self.keep(trial, started_unix_ms, &output)
     }
 
-    fn setup(&self, cell: &Cell, planned: &PlannedSpec, repetition: u32) -> TrialSetup {
+    fn setup(
+        &self,
+        cell: &Cell,
+        planned: &PlannedSpec,
+        (repetition, site): (u32, &Site),
+    ) -> TrialSetup {
         let protocol = &self.plan.protocol;
         let scenario = self.plan.scenario(cell);
         let program = Program::new(scenario, &planned.dataset, protocol.statements, protocol.keys);
@@ -188,7 +203,11 @@ impl<'a> Session<'a> {
             drain_limit: DRAIN_LIMIT,
             connect_limit: CONNECT_LIMIT,
             seed: exec::trial_seed(protocol.seed, &cell.id, repetition),
-            load_threads: exec::default_load_threads(self.host_cpus, cell.id.concurrency),
+            load_threads: site.load_threads(self.host_cpus, cell.id.concurrency),
+            open_loop: protocol.open_loop,
+            cpus: site.load_cpus(),
+            policy: LoadPolicy::default(),
+            run_delay: host::thread_run_delay,
         }
     }
 
@@ -205,6 +224,7 @@ impl<'a> Session<'a> {
             repetition: trial.repetition,
             started_unix_ms,
             measurement: &output.measurement,
+            service: &output.service,
             latency: &output.latency,
             statement_latency: &output.statement_latency,
         };
@@ -226,9 +246,11 @@ impl<'a> Session<'a> {
 }
 
 fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    // The schema that the endpoint names may not be there yet.
+    let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let info = runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await?;
+        let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
         admin.close().await;
         Ok::<_, DriverError>(info)

@@ -8,9 +8,11 @@ use anyhow::anyhow;
 
 use crate::cli::RunArgs;
 use crate::cmd::Failure;
-use crate::model::{Endpoint, Interrupt, Plan, PlannedSpec};
+use crate::exec::{LoadCpus, default_load_threads};
+use crate::model::{Bytes, Endpoint, Interrupt, Plan, PlannedSpec};
 use crate::target::{
-    ManagedServer, ServerBinary, ServerSettings, TargetError, Targets, find_server, read_targets,
+    ManagedServer, ServerBinary, ServerSettings, TargetError, Targets, cpus_apart_from,
+    find_server, host, read_targets,
 };
 use crate::ui::Printer;
 
@@ -30,6 +32,33 @@ pub(super) enum Sites {
 pub(super) struct Site {
     pub(super) endpoint: Endpoint,
     pub(super) managed: Option<ManagedServer>,
+}
+
+impl Site {
+    /// Processors that the server is bound to; none where it is not, or not by us.
+    pub(super) fn server_cpus(&self) -> &[u32] {
+        self.managed.as_ref().map_or(&[], ManagedServer::cpus)
+    }
+
+    /// Processors for the load: those that the server leaves. Where it leaves none, and where
+    /// it is elsewhere, the load runs wherever this process may.
+    pub(super) fn load_cpus(&self) -> Vec<u32> {
+        match self.server_cpus() {
+            [] => Vec::new(),
+            taken => cpus_apart_from(taken),
+        }
+    }
+
+    /// How many threads send the load.
+    pub(super) fn load_threads(&self, host_cpus: u32, concurrency: u32) -> u32 {
+        let own = self.load_cpus();
+        let cpus = match (own.len(), self.managed.is_some() || self.endpoint.is_local()) {
+            (0, true) => LoadCpus::Shared(host_cpus),
+            (0, false) => LoadCpus::Own(host_cpus),
+            (own, _) => LoadCpus::Own(u32::try_from(own).unwrap_or(u32::MAX)),
+        };
+        default_load_threads(cpus, concurrency)
+    }
 }
 
 impl Sites {
@@ -71,6 +100,22 @@ impl Sites {
                 data_dir.display()
             ),
             Self::Targets(_) => "servers from the targets file".to_owned(),
+        }
+    }
+
+    /// Room for the data of a managed server.
+    pub(super) fn disk_free(&self) -> Option<Bytes> {
+        match self {
+            Self::Managed { data_dir, .. } => host::read(data_dir).disk_free,
+            Self::Targets(_) => None,
+        }
+    }
+
+    /// What [`Self::open`] is about to do.
+    pub(super) fn opening(&self) -> &'static str {
+        match self {
+            Self::Managed { .. } => "starting the server",
+            Self::Targets(_) => "reaching the server",
         }
     }
 

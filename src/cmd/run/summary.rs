@@ -15,7 +15,7 @@ pub(super) fn finish(
 ) -> Result<Outcome, Failure> {
     let results = directory.results()?;
     let written = pages::write(&results, &directory.path().join("pages"))?;
-    printer.data(&grid(&results))?;
+    printer.data(&grid(&results, plan))?;
     printer.talk("");
     for page in &written {
         printer.talk(&format!("page     {}", page.display()));
@@ -38,7 +38,7 @@ pub(super) fn finish(
 }
 
 /// Specs as rows, scenarios as columns, the published QPS and its concurrency in each cell.
-fn grid(results: &ResultSet) -> String {
+fn grid(results: &ResultSet, plan: &Plan) -> String {
     let mut columns = vec![("spec", Align::Left)];
     columns.extend(results.scenarios.iter().map(|s| (s.id.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
@@ -51,7 +51,8 @@ fn grid(results: &ResultSet) -> String {
         }
         table.row(row);
     }
-    format!("QPS @ concurrency\n{}", table.render())
+    let mark = plan.rehearsal.map_or("", |_| "REHEARSAL, no measurement of these specs: ");
+    format!("{mark}QPS @ concurrency\n{}", table.render())
 }
 
 fn cell_text(cell: &ResultCell) -> String {

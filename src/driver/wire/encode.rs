@@ -16,7 +16,7 @@ const TYPE_LONGLONG: [u8; 2] = [0x08, 0x00];
 const TYPE_VAR_STRING: [u8; 2] = [0xFD, 0x00];
 
 /// Appends a text query.
-pub(super) fn query(sql: &str, out: &mut Vec<u8>) {
+pub(in crate::driver) fn query(sql: &str, out: &mut Vec<u8>) {
     packet(0, out, |out| {
         out.push(COM_QUERY);
         out.extend_from_slice(sql.as_bytes());
@@ -24,7 +24,7 @@ pub(super) fn query(sql: &str, out: &mut Vec<u8>) {
 }
 
 /// Appends the request for a prepared statement.
-pub(super) fn prepare(sql: &str, out: &mut Vec<u8>) {
+pub(in crate::driver) fn prepare(sql: &str, out: &mut Vec<u8>) {
     packet(0, out, |out| {
         out.push(COM_STMT_PREPARE);
         out.extend_from_slice(sql.as_bytes());
@@ -41,7 +41,7 @@ pub(super) fn close(statement: u32, out: &mut Vec<u8>) {
 
 /// Appends the execution of the statement that the server knows by this number. Parameter types
 /// are always sent, so an execution does not lean on an earlier one.
-pub(super) fn execute(statement: u32, request: &Request, out: &mut Vec<u8>) {
+pub(in crate::driver) fn execute(statement: u32, request: &Request, out: &mut Vec<u8>) {
     packet(0, out, |out| {
         out.push(COM_STMT_EXECUTE);
         out.extend_from_slice(&statement.to_le_bytes());
@@ -72,7 +72,11 @@ pub(super) fn execute(statement: u32, request: &Request, out: &mut Vec<u8>) {
 }
 
 /// Appends a payload as one packet, or as several where it is longer than one can be.
-pub(super) fn packet(sequence: u8, out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+pub(in crate::driver) fn packet(
+    sequence: u8,
+    out: &mut Vec<u8>,
+    payload: impl FnOnce(&mut Vec<u8>),
+) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     payload(out);

@@ -3,7 +3,7 @@
 //!
 //! Must not know: workloads, phases, results.
 
-mod encode;
+pub(super) mod encode;
 mod key;
 mod login;
 mod packets;

@@ -45,8 +45,6 @@ const MAX_BYTES: u64 = 1_000_000;
 /// The name of the target that stands for every spec without one of its own.
 const EVERY_OTHER: &str = "*";
 const DEFAULT_PORT: u16 = 3306;
-/// sysbench's own default.
-const DEFAULT_DATABASE: &str = "sbtest";
 
 /// Reads a targets file; passwords are fetched from where it says.
 ///
@@ -135,12 +133,12 @@ impl Reader<'_> {
             None => crate::model::Secret::default(),
         };
         let database = own.database.as_ref().or(self.defaults.database.as_ref());
-        let database = database.map_or(DEFAULT_DATABASE, |name| name.get_ref());
+        let database = database.map(|name| name.get_ref().clone());
         Ok(Endpoint {
             address: self.address(own, span)?,
             user: user.get_ref().clone(),
             password,
-            database: Some(database.to_owned()),
+            database,
         })
     }
 

@@ -38,7 +38,7 @@ fn a_target_takes_from_the_defaults_what_it_does_not_say() {
     "#;
     let first = endpoint(text, "2c4g");
     assert_eq!((first.address, first.user.as_str()), (tcp("10.0.1.12", 3307), "bench"));
-    assert_eq!((first.password.reveal(), first.database.as_deref()), ("p", Some("sbtest")));
+    assert_eq!((first.password.reveal(), first.database.as_deref()), ("p", None));
     let second = endpoint(text, "4c8g");
     assert_eq!((second.address, second.user.as_str()), (tcp("::1", 3308), "other"));
     assert_eq!((second.password.reveal(), second.database.as_deref()), ("", Some("mine")));

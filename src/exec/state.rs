@@ -1,0 +1,127 @@
+//! What the connections of one load thread share: the counters, the pacer, what is open.
+//!
+//! Must not know: sessions, or the other load threads.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use crate::driver::{Driver, DriverError};
+use crate::stats::Histogram;
+
+use super::client::ClientUse;
+use super::pacer::Pacer;
+use super::recorder::Recorder;
+use super::thread::{LoadThread, Message, ThreadEnd};
+use super::window::{Window, micros};
+
+/// What the workers of one load thread share. They run on one thread, one at a time, and hold
+/// none of it across an await.
+pub(super) struct ThreadState {
+    recorder: RefCell<Recorder>,
+    /// When events are due; `None` in a closed loop.
+    pacer: Option<Pacer>,
+    /// By how much the thread's timer was late.
+    lateness: RefCell<Histogram>,
+    /// For each worker, when its open event was due.
+    open: Vec<Cell<Option<Instant>>>,
+    /// For each worker, whether all that it sends fails.
+    failing: Vec<Cell<bool>>,
+    without_connection: Cell<u32>,
+    last_error: RefCell<Option<DriverError>>,
+    thread: u32,
+    outbox: Sender<Message>,
+}
+
+impl ThreadState {
+    pub(super) fn new<D: Driver>(
+        thread: &LoadThread<D>,
+        window: Window,
+        pacer: Option<Pacer>,
+    ) -> Self {
+        let workers = thread.connections();
+        let program = &thread.setup.program;
+        let kinds = (0..program.len()).map(|step| program.kind(step));
+        Self {
+            recorder: RefCell::new(Recorder::new(window, kinds)),
+            pacer,
+            lateness: RefCell::default(),
+            open: vec![Cell::new(None); workers],
+            failing: vec![Cell::new(false); workers],
+            without_connection: Cell::new(0),
+            last_error: RefCell::new(None),
+            thread: thread.number,
+            outbox: thread.outbox.clone(),
+        }
+    }
+
+    /// The counters, for a moment.
+    pub(super) fn recorder(&self) -> RefMut<'_, Recorder> {
+        self.recorder.borrow_mut()
+    }
+
+    /// When events are due; `None` in a closed loop.
+    pub(super) fn pacer(&self) -> Option<&Pacer> {
+        self.pacer.as_ref()
+    }
+
+    /// By how much the thread's timer was late.
+    pub(super) fn lateness(&self) -> &RefCell<Histogram> {
+        &self.lateness
+    }
+
+    /// A worker's event is under way; it was due then.
+    pub(super) fn opened(&self, place: usize, due: Instant) {
+        self.open[place].set(Some(due));
+    }
+
+    /// A worker's event is over.
+    pub(super) fn closed(&self, place: usize) {
+        self.open[place].set(None);
+    }
+
+    /// An error that may be the reason why a trial fails.
+    pub(super) fn noticed(&self, error: &DriverError) {
+        *self.last_error.borrow_mut() = Some(error.clone());
+    }
+
+    /// All that a worker sends fails.
+    pub(super) fn failing(&self, place: usize, error: &DriverError) {
+        if !self.failing[place].replace(true) && self.failing.iter().all(Cell::get) {
+            self.tell_failing(Some(error.to_string()));
+        }
+    }
+
+    /// An event of a worker succeeded after others had failed.
+    pub(super) fn recovered(&self, place: usize) {
+        let all_failed = self.failing.iter().all(Cell::get);
+        self.failing[place].set(false);
+        if all_failed {
+            self.tell_failing(None);
+        }
+    }
+
+    /// A worker ended with its connection lost.
+    pub(super) fn ended_without_connection(&self) {
+        self.without_connection.set(self.without_connection.get() + 1);
+    }
+
+    fn tell_failing(&self, words: Option<String>) {
+        let _ = self.outbox.send(Message::Failing { thread: self.thread, words });
+    }
+
+    /// What this thread leaves behind.
+    pub(super) fn end(&self, client: ClientUse) -> ThreadEnd {
+        let open: Vec<Instant> = self.open.iter().filter_map(Cell::get).collect();
+        let oldest = open.iter().min().map(|due| micros(due.elapsed()));
+        ThreadEnd {
+            totals: self.recorder().take_totals(),
+            client,
+            pace: self.pacer.as_ref().map(Pacer::pace),
+            unfinished: open.len() as u64,
+            oldest_unfinished_us: oldest,
+            without_connection: self.without_connection.get(),
+            last_error: self.last_error.borrow().as_ref().map(DriverError::to_string),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The open loop: events are due by the clock, whatever the server makes of them.
+
+use std::time::{Duration, Instant};
+
+use gridbench::exec::TrialSetup;
+use gridbench::model::{Arrivals, MilliRate, OpenLoop, Pace, StatementMode, TrialStatus, Workload};
+
+use crate::scripted::{Act, Scripted, program, reason, run, setup};
+
+/// One statement an event, an event each 1/rate seconds, on one thread.
+fn open(connections: u32, per_second: u64, duration_ms: u64) -> TrialSetup {
+    let rate = MilliRate(per_second * 1_000);
+    TrialSetup {
+        program: program(Workload::OltpPointSelect, StatementMode::Text),
+        open_loop: Some(OpenLoop { rate, arrivals: Arrivals::Fixed }),
+        load_threads: 1,
+        ..setup(connections, duration_ms)
+    }
+}
+
+#[test]
+fn a_server_that_keeps_up_gets_each_event_of_the_schedule_once() {
+    for load_threads in [1, 3] {
+        let server = Scripted::new(|_| Act::Answer);
+        let m = run(&server, &TrialSetup { load_threads, ..open(64, 500, 2_000) }).measurement;
+        assert_eq!((m.status.clone(), m.rate_met()), (TrialStatus::Done, Some(true)));
+        assert_eq!(m.pace, Some(Pace { events_due: 1_000, events_dropped: 0 }));
+        assert_eq!((m.events, m.queries, m.events_unfinished), (1_000, 1_000, 0));
+        let sent = server.transcripts().iter().flatten().filter(|s| s.starts_with("SEL")).count();
+        assert_eq!(sent, 1_000);
+    }
+}
+
+#[test]
+fn the_connections_take_turns() {
+    let server = Scripted::new(|_| Act::AnswerAfter(Duration::ZERO));
+    run(&server, &open(10, 1_000, 1_000));
+    for transcript in server.transcripts() {
+        let sent = transcript.iter().filter(|sql| sql.starts_with("SELECT")).count();
+        assert!((60..=140).contains(&sent), "{sent} of 1000 on one of ten connections");
+    }
+}
+
+#[test]
+fn a_poisson_rate_is_met_over_the_whole_and_repeats_with_the_seed() {
+    let setup = open(64, 2_000, 1_000);
+    let poisson = OpenLoop { arrivals: Arrivals::Poisson, ..setup.open_loop.unwrap() };
+    let due = |seed| {
+        let server = Scripted::new(|_| Act::Answer);
+        let open_loop = Some(poisson);
+        let m = run(&server, &TrialSetup { open_loop, seed, ..setup.clone() }).measurement;
+        assert_eq!(m.rate_met(), Some(true));
+        m.pace.unwrap().events_due
+    };
+    // The mean is 2,000, its standard deviation 45.
+    assert!((1_750..=2_250).contains(&due(7)));
+    assert_eq!(due(7), due(7));
+    assert_ne!([due(7), due(8), due(9)], [due(7); 3]);
+}
+
+#[test]
+fn an_event_that_waits_for_a_connection_counts_the_wait_as_response_time() {
+    // Each tenth of a second an event is due, and the first one takes half a second.
+    let server = Scripted::new(|seen| match seen.number {
+        2 => Act::AnswerAfter(Duration::from_millis(500)),
+        _ => Act::Answer,
+    });
+    let output = run(&server, &open(1, 10, 1_000));
+    let m = &output.measurement;
+    assert_eq!(m.pace, Some(Pace { events_due: 10, events_dropped: 0 }));
+    assert_eq!(m.events, 10);
+    // Waits of about 400, 300, 200 and 100 ms, and a service time of a millisecond or two.
+    for (percentile, at_least_us) in [(90.0, 400_000), (80.0, 300_000), (70.0, 200_000)] {
+        let response = output.latency.percentile_us(percentile).unwrap();
+        assert!(response >= at_least_us, "{percentile}: {response}");
+    }
+    let slow = output.service.percentile_us(100.0).unwrap();
+    assert!(slow >= 500_000);
+    assert!(output.service.percentile_us(80.0).unwrap() < 100_000);
+}
+
+#[test]
+fn a_rate_that_the_server_cannot_serve_is_reported_as_not_met_and_nothing_aborts() {
+    let server = Scripted::new(|_| Act::AnswerAfter(Duration::from_millis(20)));
+    let begin = Instant::now();
+    let m = run(&server, &open(4, 1_000, 1_000)).measurement;
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    assert_eq!((m.status.clone(), m.rate_met()), (TrialStatus::Done, Some(false)));
+    let pace = m.pace.unwrap();
+    assert_eq!(pace.events_due, 1_000);
+    assert_eq!(pace.events_dropped, 1_000 - m.events, "what nobody started is counted");
+    assert!(m.events <= 204, "four connections, 20 ms each: {}", m.events);
+    assert!(m.latency.unwrap().max_us > 500_000, "who was served late waited long");
+}
+
+#[test]
+fn gaps_far_below_a_millisecond_are_met() {
+    // Timers of whole milliseconds make the median event half a millisecond late, always; a
+    // busy machine only now and then.
+    let mut late = Vec::new();
+    while late.len() < 50 {
+        let server = Scripted::new(|_| Act::AnswerAfter(Duration::ZERO));
+        let m = run(&server, &open(32, 5_000, 200)).measurement;
+        assert_eq!(m.pace.unwrap().events_due, 1_000);
+        late.push(m.latency.unwrap().p50_us - m.service.unwrap().p50_us);
+        if late.last().is_some_and(|late| *late < 250) {
+            return;
+        }
+    }
+    panic!("microseconds late, in each of the tries: {late:?}");
+}
+
+#[test]
+fn a_connection_that_is_lost_leaves_its_events_to_the_others() {
+    let server = Scripted::new(|seen| match (seen.connection, seen.number) {
+        (0, 5) => Act::Lose,
+        (number, 1) if number >= 4 => Act::AnswerAfter(Duration::from_millis(300)),
+        _ => Act::Answer,
+    });
+    let m = run(&server, &open(4, 200, 1_000)).measurement;
+    assert_eq!(m.pace, Some(Pace { events_due: 200, events_dropped: 0 }));
+    assert_eq!((m.events, m.reconnects, m.errors.len()), (199, 1, 1));
+    assert_eq!(m.rate_met(), Some(true));
+}
+
+#[test]
+fn a_server_that_hangs_fails_an_open_loop_on_time_too() {
+    let server = Scripted::new(|seen| match seen.sql {
+        "LOGIN" => Act::Answer,
+        _ => Act::Hang,
+    });
+    let drain_limit = Duration::from_millis(100);
+    let begin = Instant::now();
+    let m = run(&server, &TrialSetup { drain_limit, ..open(3, 100, 300) }).measurement;
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    assert!(reason(&m).contains("3 were still open"), "{}", reason(&m));
+    assert_eq!(m.pace, Some(Pace { events_due: 30, events_dropped: 27 }));
+    assert!(m.oldest_unfinished_us.unwrap() >= 390_000);
+}
+
+#[test]
+fn a_rate_too_low_for_the_window_says_so() {
+    let server = Scripted::new(|_| Act::Answer);
+    let slow = OpenLoop { rate: MilliRate(1), arrivals: Arrivals::Fixed };
+    let warmup = Duration::from_millis(50);
+    let setup = TrialSetup { open_loop: Some(slow), warmup, ..open(2, 1, 200) };
+    let m = run(&server, &setup).measurement;
+    assert!(reason(&m).contains("no event was due"), "{}", reason(&m));
+}
