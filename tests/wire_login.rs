@@ -261,8 +261,12 @@ fn a_peer_that_is_no_server_is_an_error_and_no_panic() {
     }
 }
 
+fn two_hundred_cases() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(two_hundred_cases())]
 
     #[test]
     fn any_bytes_behind_a_greeting_are_an_error_and_no_panic(
