@@ -207,7 +207,8 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "N")]
     pub tables: Option<u32>,
     /// Connections
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values = ["64", "256", "1024"])]
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+        default_values = ["64", "256", "1024"])]
     pub connections: Vec<u32>,
     /// How long each measurement takes
     #[arg(long, value_name = "TIME", default_value = "5s")]

@@ -75,12 +75,15 @@ fn serve(port: u16, printer: Printer) -> Result<Outcome, Failure> {
 }
 
 fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
+    let duration = Duration::from_millis(arguments.duration_ms);
     let setup = TrialSetup {
         program: Arc::new(program(arguments)?),
         concurrency: arguments.connections,
         handles_max: usize::MAX,
-        warmup: Duration::ZERO,
-        duration: Duration::from_millis(arguments.duration_ms),
+        // What begins in the window counts, also what of it ends later; a warm-up makes good for
+        // that, as what began in it takes as much of the window and does not count.
+        warmup: duration,
+        duration,
         drain_limit: LIMIT,
         connect_limit: LIMIT,
         seed: SEED,
@@ -94,6 +97,15 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
 fn round_of(measurement: &Measurement) -> Result<Round, Failure> {
     if let TrialStatus::Failed { reason } = &measurement.status {
         return Err(anyhow!("{reason}").into());
+    }
+    // Longer events make a count by beginnings coarse: at worst each connection had just one.
+    let event_us = measurement.latency.map_or(0, |latency| latency.mean_us);
+    if event_us > measurement.measured_us / 2 {
+        return Err(anyhow!(
+            "an event takes {} ms here, more than half of the window; give a longer --duration",
+            event_us / 1000
+        )
+        .into());
     }
     let cpu_us = measurement.client_cpu_us.context("this system tells no processor time")?;
     Ok(Round {
