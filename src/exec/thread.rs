@@ -175,7 +175,10 @@ impl<D: Driver> LoadThread<D> {
                 place,
             };
             let worker = worker::run(start, window, state.clone());
-            tasks.spawn_local(async { Ok(worker.await) });
+            tasks.spawn_local(async {
+                worker.await;
+                Ok(())
+            });
         }
         let watched = state.clone();
         tasks.spawn_local(async move {
