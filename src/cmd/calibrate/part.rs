@@ -91,7 +91,7 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
         load_threads: arguments.load_threads,
         open_loop: None,
         cpus: Vec::new(),
-        policy: LoadPolicy::default(),
+        policy: LoadPolicy::of(None),
         run_delay: host::thread_run_delay,
     };
     let driver = WireDriver::new(&endpoint(arguments.port));
