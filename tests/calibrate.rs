@@ -83,7 +83,7 @@ fn trial(driver: &impl Driver, program: Arc<Program>, concurrency: u32) -> Measu
         load_threads: 1,
         open_loop: None,
         cpus: Vec::new(),
-        policy: LoadPolicy::default(),
+        policy: LoadPolicy::of(None),
         run_delay: || None,
     };
     run_trial(driver, &setup, &Interrupt::default(), &mut |_| {}).measurement

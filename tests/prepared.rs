@@ -154,7 +154,7 @@ fn setup(dataset: &Dataset, handles_max: usize) -> TrialSetup {
         load_threads: 1,
         open_loop: None,
         cpus: Vec::new(),
-        policy: LoadPolicy::default(),
+        policy: LoadPolicy::of(None),
         run_delay: || None,
     }
 }

@@ -138,7 +138,7 @@ impl Log {
             load_threads: 1,
             open_loop: None,
             cpus: Vec::new(),
-            policy: LoadPolicy::default(),
+            policy: LoadPolicy::of(None),
             run_delay: || None,
         };
         self.record(|| {

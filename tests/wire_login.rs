@@ -317,7 +317,7 @@ fn a_server_that_never_greets_fails_the_trial_after_the_limit() {
         load_threads: 1,
         open_loop: None,
         cpus: Vec::new(),
-        policy: LoadPolicy::default(),
+        policy: LoadPolicy::of(None),
         run_delay: || None,
     };
     let start = Instant::now();

@@ -98,18 +98,11 @@ impl Pacer {
         if now >= self.window.end {
             return None;
         }
-        // Who waits was served first; what is left waits for nobody but this worker.
-        if let Some(due) = self.next_waiting(now) {
-            return Some(due);
+        let waiting = self.line.borrow_mut().take(now, &self.window);
+        match waiting {
+            Some(due) => Some(due),
+            None => poll_fn(|context| self.line.borrow_mut().poll_arrival(place, context)).await,
         }
-        poll_fn(|context| self.line.borrow_mut().poll_arrival(place, context)).await
-    }
-
-    /// What is due by now and was given to nobody yet.
-    fn next_waiting(&self, now: Instant) -> Option<Instant> {
-        let mut line = self.line.borrow_mut();
-        line.tick(now, &self.window);
-        line.backlog.pop_front()
     }
 
     /// What was due in the window, and what of it nobody started.
@@ -130,6 +123,13 @@ impl Line {
             self.given[place] = self.backlog.pop_front();
         }
         self.next
+    }
+
+    /// What is due by now and left when who waits has been served: it waits for nobody but who
+    /// asks here.
+    fn take(&mut self, now: Instant, window: &Window) -> Option<Instant> {
+        self.tick(now, window);
+        self.backlog.pop_front()
     }
 
     /// What is due by now joins the backlog; what finds it full is dropped.

@@ -7,19 +7,31 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
+use crate::model::OpenLoop;
+
 /// Under which of Linux's policies load threads run. Neither needs a privilege.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPolicy {
     /// SCHED_BATCH. Where client and server share processors, a thread that is woken for each
     /// reply would push the server off its processor each time. Under this policy it waits for
     /// its turn, and finds more replies when it comes.
-    #[default]
     Batch,
     /// SCHED_OTHER, as every other program.
     Normal,
 }
 
 impl LoadPolicy {
+    /// The policy that serves a loop best. A closed loop wants as much load from as little
+    /// processor as there is, and there the wait of one connection is the turn of another. In
+    /// an open loop what is due has to be sent when it is due: a thread that gave way would
+    /// charge its own wait to the server.
+    pub fn of(open_loop: Option<OpenLoop>) -> Self {
+        match open_loop {
+            None => Self::Batch,
+            Some(_) => Self::Normal,
+        }
+    }
+
     /// What a load thread that asks for this policy runs under here, by the system's own name.
     /// A sandbox may forbid SCHED_BATCH: the load is as valid as before then, only dearer.
     pub fn in_effect(self) -> String {

@@ -72,6 +72,26 @@ fn the_peak_of_the_medians_is_published() {
 }
 
 #[test]
+fn a_number_that_the_client_bounded_or_whose_rate_was_not_met_is_published_with_that() {
+    let mut run = description();
+    run.plan.protocol.repeats = 1;
+    let bound = StoredTrial { client_bound: Some(true), ..done(1, 0, 1, 100) };
+    let missed = StoredTrial { rate_met: Some(false), ..done(2, 1, 1, 50) };
+    let trials = [bound, missed];
+    run.plan.protocol.publish = Publish::All;
+    assert_eq!(
+        lines(&run, &trials)[..2],
+        [
+            "2c4g/read-only-range 64: 100 x1 (client-bound: the client was the limit)",
+            "2c4g/read-only-range 128: 50 x1 (the rate was not met)",
+        ]
+    );
+    run.plan.protocol.publish = Publish::Peak;
+    let note = "client-bound: the client was the limit";
+    assert_eq!(lines(&run, &trials)[0], format!("2c4g/read-only-range 64: 100 x1 ({note})"));
+}
+
+#[test]
 fn cells_come_by_scenario_and_spec_in_the_order_of_the_matrix() {
     let mut run = description();
     let in_order = lines(&run, &[]);

@@ -34,8 +34,6 @@ use crate::workload::{Generator, Program};
 const SEED: u64 = 20_251_210;
 /// How long the server may let a connection, or the last event, wait.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Load before the measured window.
-const WARMUP: Duration = Duration::from_millis(500);
 
 /// Does what the role says; a measurement is one line of JSON on standard output.
 pub(in crate::cmd) fn run(
@@ -78,21 +76,22 @@ fn serve(port: u16, printer: Printer) -> Result<Outcome, Failure> {
 }
 
 fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
+    let duration = Duration::from_millis(arguments.duration_ms);
     let setup = TrialSetup {
         program: Arc::new(program(arguments)?),
         concurrency: arguments.connections,
         handles_max: usize::MAX,
-        // Without one, each connection's last event would count and none of its first would be
-        // under way when the window opens.
-        warmup: WARMUP,
-        duration: Duration::from_millis(arguments.duration_ms),
+        // What begins in the window counts, also what of it ends later; a warm-up makes good for
+        // that, as what began in it takes as much of the window and does not count.
+        warmup: duration,
+        duration,
         drain_limit: LIMIT,
         connect_limit: LIMIT,
         seed: SEED,
         load_threads: arguments.load_threads,
         open_loop: None,
         cpus: Vec::new(),
-        policy: LoadPolicy::default(),
+        policy: LoadPolicy::of(None),
         run_delay: host::thread_run_delay,
     };
     let driver = WireDriver::new(&endpoint(arguments.port));
@@ -103,6 +102,15 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
 fn round_of(measurement: &Measurement) -> Result<Round, Failure> {
     if let TrialStatus::Failed { reason } = &measurement.status {
         return Err(anyhow!("{reason}").into());
+    }
+    // Longer events make a count by beginnings coarse: at worst each connection had just one.
+    let event_us = measurement.latency.map_or(0, |latency| latency.mean_us);
+    if event_us > measurement.measured_us / 2 {
+        return Err(anyhow!(
+            "an event takes {} ms here, more than half of the window; give a longer --duration",
+            event_us / 1000
+        )
+        .into());
     }
     let cpu_us = measurement.client_cpu_us.context("this system tells no processor time")?;
     Ok(Round {

@@ -89,7 +89,7 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
         driver: "native".to_owned(),
-        load_policy: LoadPolicy::default().in_effect(),
+        load_policy: LoadPolicy::of(loaded.plan.protocol.open_loop).in_effect(),
         servers: Vec::new(),
     }
 }

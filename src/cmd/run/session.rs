@@ -206,7 +206,7 @@ impl<'a> Session<'a> {
             load_threads: site.load_threads(self.host_cpus, cell.id.concurrency),
             open_loop: protocol.open_loop,
             cpus: site.load_cpus(),
-            policy: LoadPolicy::default(),
+            policy: LoadPolicy::of(protocol.open_loop),
             run_delay: host::thread_run_delay,
         }
     }

@@ -73,18 +73,27 @@ pub(super) fn greeting() -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// A packet's number, its payload, and what follows it.
-type Split<'a> = (u8, &'a [u8], &'a [u8]);
+/// What stands at the front of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Front<'a> {
+    /// A packet, and what follows it.
+    Packet { sequence: u8, payload: &'a [u8], rest: &'a [u8] },
+    /// The beginning of one.
+    Part,
+    /// One that is longer than is taken.
+    TooLong,
+}
 
-/// The first whole packet of the input. `Ok(None)` while it is not whole, `Err` where it is longer
-/// than is taken.
-pub(super) fn split(input: &[u8]) -> Result<Option<Split<'_>>, ()> {
-    let [a, b, c, sequence, ref rest @ ..] = *input else { return Ok(None) };
-    let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
-    if length > PACKET_MAX {
-        return Err(());
+impl<'a> Front<'a> {
+    pub(super) fn of(input: &'a [u8]) -> Self {
+        let [a, b, c, sequence, ref rest @ ..] = *input else { return Self::Part };
+        let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
+        match rest.split_at_checked(length) {
+            _ if length > PACKET_MAX => Self::TooLong,
+            None => Self::Part,
+            Some((payload, rest)) => Self::Packet { sequence, payload, rest },
+        }
     }
-    Ok(rest.split_at_checked(length).map(|(payload, rest)| (sequence, payload, rest)))
 }
 
 /// The end of a connection that sent too much.
@@ -248,9 +257,10 @@ mod tests {
 
     #[test]
     fn packets_are_cut_where_they_end() {
-        assert_eq!(split(b"\x02\0\0\x05ab\x01"), Ok(Some((5, &b"ab"[..], &b"\x01"[..]))));
-        assert_eq!(split(b"\x02\0\0\x05a"), Ok(None));
-        assert_eq!(split(b"\x02\0"), Ok(None));
-        assert_eq!(split(b"\0\0\xff\0"), Err(()));
+        let packet = Front::Packet { sequence: 5, payload: b"ab", rest: b"\x01" };
+        assert_eq!(Front::of(b"\x02\0\0\x05ab\x01"), packet);
+        assert_eq!(Front::of(b"\x02\0\0\x05a"), Front::Part);
+        assert_eq!(Front::of(b"\x02\0"), Front::Part);
+        assert_eq!(Front::of(b"\0\0\xff\0"), Front::TooLong);
     }
 }

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
-use super::connection::{Answer, Connection, greeting, split, too_long};
+use super::connection::{Answer, Connection, Front, greeting, too_long};
 use super::replies::Replies;
 use crate::model::Interrupt;
 
@@ -18,6 +18,9 @@ const INPUT_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 1024;
 /// How often the wish to stop is looked at, in milliseconds.
 const POLL_MS: u16 = 50;
+/// Told once when something arrives, not again and again until it is read: with a thousand
+/// connections the system would otherwise look at each of them twice.
+const ARRIVAL: EpollFlags = EpollFlags::EPOLLIN.union(EpollFlags::EPOLLET);
 /// In place of a connection's number.
 const LISTENER: u64 = u64::MAX;
 
@@ -126,7 +129,7 @@ impl NullServer {
         let is_blocked = !client.pending.is_empty();
         let next = match next {
             Ok(Next::Go) if was_blocked != is_blocked => {
-                let wanted = if is_blocked { EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
+                let wanted = if is_blocked { EpollFlags::EPOLLOUT } else { ARRIVAL };
                 let mut event = EpollEvent::new(wanted, number as u64);
                 self.epoll.modify(&client.stream, &mut event).map(|()| Next::Go).ok()
             }
@@ -189,27 +192,35 @@ impl Client {
         self.stream.set_nodelay(true)?;
         // The buffer of a new socket takes a greeting whole.
         (&self.stream).write_all(&greeting())?;
-        Ok(epoll.add(&self.stream, EpollEvent::new(EpollFlags::EPOLLIN, number as u64))?)
+        Ok(epoll.add(&self.stream, EpollEvent::new(ARRIVAL, number as u64))?)
     }
 
+    /// Reads and answers until nothing is left, or the socket takes no more answers.
     fn read(
         &mut self,
         input: &mut [u8],
         replies: &Replies,
         served: &mut Served,
     ) -> io::Result<Next> {
-        let length = match self.stream.read(input) {
-            Ok(0) => return Ok(Next::End),
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Go),
-            Err(error) => return Err(error),
-        };
-        if self.partial.is_empty() {
-            return self.take(&input[..length], replies, served);
+        loop {
+            let length = match self.stream.read(input) {
+                Ok(0) => return Ok(Next::End),
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Go),
+                Err(error) => return Err(error),
+            };
+            let next = if self.partial.is_empty() {
+                self.take(&input[..length], replies, served)?
+            } else {
+                let mut whole = std::mem::take(&mut self.partial);
+                whole.extend_from_slice(&input[..length]);
+                self.take(&whole, replies, served)?
+            };
+            let is_drained = length < input.len();
+            if is_drained || next == Next::End || !self.pending.is_empty() {
+                return Ok(next);
+            }
         }
-        let mut whole = std::mem::take(&mut self.partial);
-        whole.extend_from_slice(&input[..length]);
-        self.take(&whole, replies, served)
     }
 
     /// Answers whole packets while the socket takes the answers, and keeps what is left.
@@ -220,15 +231,17 @@ impl Client {
         served: &mut Served,
     ) -> io::Result<Next> {
         while self.pending.is_empty() {
-            let (sequence, payload, rest) = match split(input) {
-                Ok(Some(packet)) => packet,
-                Ok(None) => break,
-                Err(()) => {
+            let (sequence, payload) = match Front::of(input) {
+                Front::Packet { sequence, payload, rest } => {
+                    input = rest;
+                    (sequence, payload)
+                }
+                Front::Part => break,
+                Front::TooLong => {
                     self.is_ending = true;
                     return self.send(&too_long());
                 }
             };
-            input = rest;
             served.answers += 1;
             match self.connection.answer(sequence, payload, replies) {
                 Answer::Shared(bytes) => self.send(bytes)?,
