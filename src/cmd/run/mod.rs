@@ -12,6 +12,7 @@ use anyhow::{Context, anyhow};
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, signals};
 use crate::cli::RunArgs;
+use crate::driver::raise_open_files;
 use crate::exec::LoadPolicy;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
@@ -30,6 +31,8 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
         )));
     }
     let directory = run_directory(arguments, &loaded)?;
+    // A connection is an open file, and the usual limit is below the published concurrencies.
+    raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
     let outcome = session.measure()?;

@@ -156,9 +156,8 @@ impl Connection {
 
     /// The kind of a statement is the lowest byte of its number: nothing is kept of it.
     fn prepare(&mut self, sql: &[u8]) -> Vec<u8> {
-        let kind = Kind::of(sql).filter(|_| !sql.eq_ignore_ascii_case(b"BEGIN"));
-        let Some(kind) = kind else {
-            // As MySQL answers to BEGIN; sysbench and others then send it as text.
+        // BEGIN too, as MariaDB does.
+        let Some(kind) = Kind::of(sql) else {
             return error(1295, "HY000", "this is not supported as a prepared statement here");
         };
         self.prepared = self.prepared.wrapping_add(1);
