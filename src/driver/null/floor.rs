@@ -75,7 +75,7 @@ pub fn drive(setup: &FloorSetup) -> io::Result<FloorCount> {
         epoll.add(&stream, EpollEvent::new(arrival, number as u64))?;
         lines.push(Line { stream, step: 0, reply: ReplyEnd::default() });
     }
-    let event: Vec<Vec<u8>> = setup.event.iter().map(|r| statement(r, setup, &handles)).collect();
+    let event: Vec<Vec<u8>> = setup.event.iter().map(|r| statement(r, &handles)).collect();
     let (start, cpu_start) = (Instant::now(), cpu_time()?);
     for line in &mut lines {
         line.stream.write_all(&event[0])?;
@@ -198,9 +198,7 @@ impl ReplyEnd {
 
 /// Logs in without an account and prepares; returns the numbers of the statements, which the
 /// null server gives out alike on every connection.
-///
-/// It prepares no BEGIN, as MySQL does not: `None`, to be sent as text.
-fn open(stream: &mut TcpStream, prepared: &[String]) -> io::Result<Vec<Option<u32>>> {
+fn open(stream: &mut TcpStream, prepared: &[String]) -> io::Result<Vec<u32>> {
     // PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, DEPRECATE_EOF.
     const CAPABILITIES: u32 = 0x0100_A200;
     read_packet(stream)?;
@@ -213,11 +211,7 @@ fn open(stream: &mut TcpStream, prepared: &[String]) -> io::Result<Vec<Option<u3
     });
     stream.write_all(&response)?;
     read_packet(stream)?;
-    let handle = |sql: &String| match sql.as_str() {
-        "BEGIN" => Ok(None),
-        sql => prepare(stream, sql).map(Some),
-    };
-    prepared.iter().map(handle).collect()
+    prepared.iter().map(|sql| prepare(stream, sql)).collect()
 }
 
 fn prepare(stream: &mut TcpStream, sql: &str) -> io::Result<u32> {
@@ -234,12 +228,11 @@ fn prepare(stream: &mut TcpStream, sql: &str) -> io::Result<u32> {
     Ok(u32::from_le_bytes([n0, n1, n2, n3]))
 }
 
-fn statement(request: &Request, setup: &FloorSetup, handles: &[Option<u32>]) -> Vec<u8> {
+fn statement(request: &Request, handles: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    match request.slot.map(|slot| (slot, handles[slot])) {
+    match request.slot {
         None => encode::query(&request.text, &mut bytes),
-        Some((slot, None)) => encode::query(&setup.prepared[slot], &mut bytes),
-        Some((_, Some(handle))) => encode::execute(handle, request, &mut bytes),
+        Some(slot) => encode::execute(handles[slot], request, &mut bytes),
     }
     bytes
 }
