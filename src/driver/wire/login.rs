@@ -4,11 +4,11 @@
 //! `client_ed25519` in MariaDB's.
 
 use mysql_common::constants::CapabilityFlags;
-use mysql_common::io::ParseBuf;
-use mysql_common::packets::{AuthPlugin, HandshakePacket, HandshakeResponse};
+use mysql_common::packets::{AuthPlugin, HandshakeResponse};
 use mysql_common::proto::MySerialize;
 use mysql_common::scramble::create_response_for_ed25519;
 
+use super::greeting::Greeting;
 use super::key;
 use super::packets::{PacketFault, Packets};
 use crate::model::Endpoint;
@@ -38,8 +38,6 @@ const REQUEST_PUBLIC_KEY: u8 = 0x02;
 const SHA256_PASSWORD: &[u8] = b"sha256_password";
 const SHA256_REQUEST_PUBLIC_KEY: u8 = 0x01;
 
-/// The only version of the protocol that any server in use speaks.
-const PROTOCOL_VERSION: u8 = 10;
 /// Packets of a server that has not said yes or no by then say neither: the longest exchange
 /// takes three.
 const ANSWERS_MAX: usize = 8;
@@ -53,26 +51,13 @@ pub(super) async fn login(
     if greeting.first() == Some(&0xFF) {
         return Err(packets.server_error(&greeting));
     }
-    let handshake: HandshakePacket<'_> =
-        ParseBuf(&greeting).parse(()).map_err(|_| PacketFault::broken("greeting"))?;
-    if handshake.protocol_version() != PROTOCOL_VERSION {
-        return Err(PacketFault::broken("greeting"));
-    }
+    let greeting = Greeting::parse(&greeting).ok_or_else(|| PacketFault::broken("greeting"))?;
+    let Greeting { capabilities, plugin, nonce } = greeting;
     let mut wanted = WANTED;
     if endpoint.database.is_some() {
         wanted |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
     }
-    let shared = wanted & handshake.capabilities();
-    if !shared.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
-        return Err(PacketFault::broken("greeting"));
-    }
-    // A greeting names the server's default, which need not be the account's own: with another
-    // plug-in than these the server will ask for a change.
-    let plugin = match handshake.auth_plugin() {
-        Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
-        _ => AuthPlugin::MysqlNativePassword,
-    };
-    let nonce = handshake.nonce();
+    let shared = wanted & capabilities;
     let data = plugin.gen_data(password(endpoint), &nonce);
     let response = HandshakeResponse::new(
         data.as_deref(),

@@ -4,6 +4,7 @@
 //! Must not know: workloads, phases, results.
 
 pub(super) mod encode;
+mod greeting;
 mod key;
 mod login;
 mod packets;
