@@ -396,15 +396,38 @@ impl Drop for SmallDisk {
     }
 }
 
+/// A matrix whose dataset takes some 200 MB.
+fn large_matrix() -> String {
+    matrix("1s", "concurrency = [2]").replace("table_size = 1000", "table_size = 400000")
+}
+
 #[test]
-fn a_full_disk_under_the_server_fails_the_cells_and_stops_the_server() {
+fn a_dataset_that_does_not_fit_is_refused_before_a_row_is_loaded() {
     let space = Workspace::new();
-    let text =
-        matrix("1s", "concurrency = [2]").replace("table_size = 1000", "table_size = 400000");
-    space.write("m.toml", &text);
+    space.write("m.toml", &large_matrix());
     let Some(_disk) = SmallDisk::mount(&space.path("small"), 250) else { return };
-    let ended = space.gridbench(&["run", "m.toml", "--data-dir", "small"]).exits(3);
-    assert!(ended.stderr.to_lowercase().contains("full"), "{}", ended.stderr);
+    space.gridbench(&["run", "m.toml", "--data-dir", "small"]).exits(3).says("MB are free");
+    assert!(space.is_quiet_within(Duration::from_secs(5)), "{:?}", space.servers());
+}
+
+#[test]
+fn a_disk_that_fills_up_under_the_server_fails_the_cells_and_stops_the_server() {
+    let space = Workspace::new();
+    space.write("m.toml", &large_matrix());
+    let Some(disk) = SmallDisk::mount(&space.path("small"), 700) else { return };
+    let child = space.command(&["run", "m.toml", "--data-dir", "small"]).spawn().unwrap();
+    let loading = || {
+        let homes = fs::read_dir(&disk.0).unwrap().filter_map(Result::ok);
+        let mut data = homes.filter_map(|home| fs::read_dir(home.path().join("data")).ok());
+        data.any(|mut data| {
+            data.any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with("sbtest_"))
+        })
+    };
+    assert!(holds_within(Duration::from_secs(120), loading), "the load begins");
+    let mut filler = fs::File::create(disk.0.join("filler")).unwrap();
+    while filler.write_all(&[0; 1 << 20]).is_ok() {}
+    let ended = Ended::of(child.wait_with_output().unwrap()).exits(3);
+    assert!(ended.stderr.contains("ran out of disk space"), "{}", ended.stderr);
     assert!(space.is_quiet_within(Duration::from_secs(5)), "{:?}", space.servers());
     assert!(space.rows("cells.csv").iter().all(|row| row["status"] == "failed"));
 }

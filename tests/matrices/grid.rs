@@ -80,7 +80,7 @@ impl Grid {
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
             "format = 1\nname = \"g\"\ntitle = \"G\"\n\
-             [protocol]\nduration = \"1s\"\nwarmup = \"0s\"\n\
+             [protocol]\nduration = \"1s\"\nwarmup = \"100ms\"\n\
              concurrency = {:?}\n[dataset]\nclass = \"larger-than-memory\"\n[[dataset.rule]]\n\
              table_size = 5\ntables = 1\n",
             self.levels
