@@ -136,6 +136,11 @@ impl Line {
     fn advance(&mut self, now: Instant, window: &Window) {
         while let Some(due) = self.next.filter(|next| *next <= now) {
             let counts = u64::from(window.contains(due));
+            if counts == 1 && self.pace.events_due == 0 {
+                // A window that began with the warm-up's queue would measure the warm-up: what
+                // a cold server left unserved is forgotten.
+                self.backlog.clear();
+            }
             self.pace.events_due += counts;
             if self.backlog.len() < self.backlog_max {
                 self.backlog.push_back(due);
@@ -251,6 +256,17 @@ mod tests {
         assert_eq!(pacer.arrival(0, at(&pacer, 30)).await, Some(at(&pacer, 30)));
         assert_eq!(poll(&pacer, 2), Poll::Ready(Some(at(&pacer, 10))));
         assert_eq!(poll(&pacer, 1), Poll::Ready(Some(at(&pacer, 20))));
+    }
+
+    #[tokio::test]
+    async fn what_the_warm_up_left_unserved_is_forgotten_when_the_window_begins() {
+        let mut pacer = pacer(100, 1);
+        pacer.window.start += Duration::from_millis(45);
+        tick(&pacer, 44);
+        assert_eq!(pacer.arrival(0, at(&pacer, 44)).await, Some(at(&pacer, 0)));
+        tick(&pacer, 61);
+        assert_eq!(pacer.arrival(0, at(&pacer, 61)).await, Some(at(&pacer, 50)));
+        assert_eq!(pacer.pace(), Pace { events_due: 2, events_dropped: 1 });
     }
 
     #[tokio::test]

@@ -99,6 +99,16 @@ fn a_rate_that_the_server_cannot_serve_is_reported_as_not_met_and_nothing_aborts
 }
 
 #[test]
+fn a_warm_up_that_is_too_slow_leaves_the_window_to_its_own_events() {
+    let server = Scripted::new(|_| Act::AnswerAfter(Duration::from_millis(20)));
+    let warmup = Duration::from_millis(500);
+    let m = run(&server, &TrialSetup { warmup, ..open(1, 1_000, 300) }).measurement;
+    assert_eq!((m.status.clone(), m.rate_met()), (TrialStatus::Done, Some(false)));
+    assert!(m.events >= 1);
+    assert!(m.latency.unwrap().max_us < 500_000 + 300_000);
+}
+
+#[test]
 fn gaps_far_below_a_millisecond_are_met() {
     // Timers of whole milliseconds make the median event half a millisecond late, always; a
     // busy machine only now and then.
