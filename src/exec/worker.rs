@@ -3,6 +3,7 @@
 //! Must not know: other connections, or who reads the counters. Per event it takes no lock,
 //! allocates nothing, formats nothing and talks to nobody; per statement it reads the clock once.
 
+use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +42,14 @@ pub(super) struct Start<D: Driver> {
 
 /// Sends events from the start of the load to the end of the window. When it returns, nothing of
 /// it is open.
-pub(super) async fn run<D: Driver>(start: Start<D>, window: Window, thread: Rc<ThreadState>) {
+///
+/// A thousand of these futures pass through the caches of a load thread again and again, so they
+/// are kept small: what happens seldom (a refused event, a lost connection, the end) is boxed.
+pub(super) fn run<D: Driver>(
+    start: Start<D>,
+    window: Window,
+    thread: Rc<ThreadState>,
+) -> impl Future<Output = ()> {
     let Start { driver, program, handles_max, connect_limit, session, generator, place } = start;
     let mut worker = Worker {
         line: Line { driver, program, handles_max, connect_limit, session: Some(session) },
@@ -56,9 +64,11 @@ pub(super) async fn run<D: Driver>(start: Start<D>, window: Window, thread: Rc<T
         now: window.load,
         failures: Failures::default(),
     };
-    sleep_until(window.load.into()).await;
-    worker.events().await;
-    worker.leave().await;
+    async move {
+        Box::pin(sleep_until(window.load.into())).await;
+        worker.events().await;
+        Box::pin(worker.leave()).await;
+    }
 }
 
 /// One connection and all that its events need. Buffers are kept from event to event.
@@ -117,8 +127,8 @@ impl<D: Driver> Worker<D> {
             self.free = self.now;
             match outcome {
                 Ok(()) => self.succeeded(),
-                Err(Broken::Refused(error)) => self.refused(&error).await,
-                Err(Broken::Lost) => self.reconnect().await,
+                Err(Broken::Refused(error)) => Box::pin(self.refused(&error)).await,
+                Err(Broken::Lost) => Box::pin(self.reconnect()).await,
             }
         }
     }
@@ -150,7 +160,7 @@ impl<D: Driver> Worker<D> {
             if is_loss(&error) {
                 return Err(Broken::Lost);
             }
-            self.roll_back().await?;
+            Box::pin(self.roll_back()).await?;
             if !error.is_retryable() || attempts == MAX_ATTEMPTS {
                 return Err(Broken::Refused(error));
             }

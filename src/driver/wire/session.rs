@@ -119,7 +119,8 @@ impl Session for WireSession {
         });
         let rest: Vec<u8> = rest.map_err(|error| lost(&self.endpoint, &error))?;
         if !rest.is_empty() {
-            let written = Packets::new(&mut self.stream).write_raw(&rest).await;
+            let mut packets = Packets::new(&mut self.stream);
+            let written = Box::pin(packets.write_raw(&rest)).await;
             written.map_err(|fault| session_error(&self.endpoint, fault))?;
         }
         poll_fn(|context| self.poll_reply(context)).await
