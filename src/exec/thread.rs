@@ -169,20 +169,19 @@ impl<D: Driver> LoadThread<D> {
         let Some(window) = self.start().await else { return Ok(Box::default()) };
         let pacer = self.pacer(window, sessions.len())?;
         let state = Rc::new(ThreadState::new(&self, window, pacer));
+        let TrialSetup { program, handles_max, connect_limit, seed, .. } = &self.setup;
+        let origin = Rc::new(worker::Origin {
+            driver: self.driver.clone(),
+            program: program.clone(),
+            handles_max: *handles_max,
+            connect_limit: *connect_limit,
+        });
         let mut tasks = JoinSet::new();
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
-            let program = self.setup.program.clone();
-            let generator = Generator::new(program.clone(), self.setup.seed, u64::from(stream));
-            let start = worker::Start {
-                driver: self.driver.clone(),
-                program,
-                handles_max: self.setup.handles_max,
-                connect_limit: self.setup.connect_limit,
-                session,
-                generator,
-                place,
-            };
-            let worker = worker::run(start, window, state.clone());
+            let generator = Generator::new(program.clone(), *seed, u64::from(stream));
+            let origin = origin.clone();
+            let start = worker::Start { origin, session, generator, place };
+            let worker = worker::run(start, state.clone());
             tasks.spawn_local(async {
                 worker.await;
                 Ok(())
