@@ -138,6 +138,7 @@ impl Sides<'_> {
         notes.extend(obstacle);
         if let Some(ours) = ours.filter(|_| notes.is_empty()) {
             notes.extend(differences(ours, theirs));
+            notes.extend(self.engines_note());
             notes.extend(ours.note.clone());
             notes.extend(theirs.note.clone());
         }
@@ -226,6 +227,12 @@ impl Sides<'_> {
         no_scale.then(|| "the baseline's rate is 0".to_owned())
     }
 
+    /// Two clients may measure one server differently: the numbers are compared, and it is said.
+    fn engines_note(&self) -> Option<String> {
+        let (ours, theirs) = (engine_of(self.measured)?, engine_of(self.baseline)?);
+        (ours != theirs).then(|| format!("engine {ours} against {theirs}"))
+    }
+
     fn rehearsal_note(&self) -> Option<String> {
         let side = match (is_rehearsal(self.measured), is_rehearsal(self.baseline)) {
             (true, _) => "measured in a rehearsal",
@@ -233,6 +240,14 @@ impl Sides<'_> {
             (false, false) => return None,
         };
         Some(side.to_owned())
+    }
+}
+
+/// Whose load it was; a published number does not say.
+fn engine_of(results: &ResultSet) -> Option<&str> {
+    match &results.source {
+        ResultSource::Measured { engine, .. } => Some(engine),
+        ResultSource::Published { .. } => None,
     }
 }
 
@@ -306,14 +321,19 @@ mod tests {
         }
     }
 
-    fn rehearsed(mut results: ResultSet) -> ResultSet {
+    fn rehearsed(results: ResultSet) -> ResultSet {
+        measured(results, "native", Some(Rehearsal { factor: 100 }))
+    }
+
+    fn measured(mut results: ResultSet, engine: &str, rehearsal: Option<Rehearsal>) -> ResultSet {
         results.source = ResultSource::Measured {
             run: results.name.clone(),
             date: String::new(),
             servers: Vec::new(),
             shared_machine: true,
             tool_version: String::new(),
-            rehearsal: Some(Rehearsal { factor: 100 }),
+            engine: engine.to_owned(),
+            rehearsal,
         };
         results
     }
@@ -327,6 +347,18 @@ mod tests {
 
     fn note(comparison: &Comparison, cell: usize) -> &str {
         comparison.cells[cell].note.as_deref().unwrap_or_default()
+    }
+
+    #[test]
+    fn two_engines_are_compared_and_named() {
+        let side = |engine, qps| measured(results("r", &[(64, Some(qps))]), engine, None);
+        let comparison = compare(&side("sysbench 1.0.20", 90), &side("native", 100), 0.05);
+        assert_eq!(comparison.cells[0].verdict, Verdict::Regressed);
+        assert_eq!(note(&comparison, 0), "engine sysbench 1.0.20 against native");
+        let alike = compare(&side("native", 90), &side("native", 100), 0.05);
+        assert_eq!(note(&alike, 0), "");
+        let published = compare(&side("native", 90), &results("r", &[(64, Some(100))]), 0.05);
+        assert_eq!(note(&published, 0), "");
     }
 
     #[test]
