@@ -17,12 +17,12 @@ fn every_kept_output_is_read_as_its_snapshot_says() {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("sysbench_outputs/snapshots");
     settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
     settings.remove_input_file();
     settings.bind(|| {
-        insta::glob!("sysbench_outputs/*.txt", |path| {
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            insta::assert_snapshot!(name, outline(&parse(&std::fs::read(path).unwrap())));
-        });
+        for (name, bytes) in outputs() {
+            insta::assert_snapshot!(name.trim_end_matches(".txt"), outline(&parse(&bytes)));
+        }
     });
     assert!(outputs().len() >= FILES_MIN);
 }
@@ -61,8 +61,13 @@ fn a_whole_report_agrees_with_itself() {
             let length = block.total_time_us.unwrap() - begin;
             let rate = MilliRate::of(block.queries.unwrap(), length).unwrap();
             let off = rate.0.abs_diff(block.qps.unwrap().0);
-            // Times of a report are taken one after the other.
-            assert!(off <= rate.0 / 100 + 10, "{name}: {} for {:?}", rate.0, block.qps);
+            // Times of a report are taken one after the other; of a short one that shows.
+            assert!(
+                length < 100_000 || off <= rate.0 / 100,
+                "{name}: {} for {:?}",
+                rate.0,
+                block.qps
+            );
             let counted: u64 = run.histogram.iter().map(|row| row.count).sum();
             if counted > 0 {
                 let events = block.events.unwrap();

@@ -132,7 +132,9 @@ fn seed(text: &str) -> Option<u64> {
 fn trouble(text: &str) -> Option<&str> {
     const SIGNS: [&str; 5] = ["FATAL:", "ALERT:", "PANIC:", "ERROR:", "invalid option:"];
     let is_trouble = SIGNS.iter().any(|sign| text.starts_with(sign))
-        || (text.starts_with("Cannot find benchmark") || text.starts_with("Unknown command:"));
+        || text.starts_with("Unknown command:")
+        // A shell's word on a program that crashed.
+        || text.starts_with("Segmentation fault");
     is_trouble.then_some(text)
 }
 

@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use gridbench::model::{
-    Bytes, DatasetClass, Engine, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal, ResultCell,
-    ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode, Workload,
-    WorkloadOptions,
+    Bytes, DatasetClass, Engine, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal,
+    ResultCell, ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode,
+    Workload, WorkloadOptions,
 };
 
 /// One row of a published CSV, as text.

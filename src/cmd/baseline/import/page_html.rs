@@ -148,9 +148,11 @@ mod tests {
 
     #[test]
     fn a_table_has_its_headings_scenario_and_no_notes() {
-        let text = "<style>p > q { x }</style><h1>T &amp; x</h1>\n<p>Published on\n 2025-12-10</p>\n\
-            <h3 id=\"scenario-a\">Scenario 1: A</h3><table class=\"figures\">\n<caption>c</caption>\
-            <tr><th>a</th><th>b</th></tr>\n<tr><th>1</th><td>2<sup><a>1</a></sup></td></tr></table>";
+        let text = "<style>p > q { x }</style><h1>T &amp; x</h1>\n\
+            <p>Published on\n 2025-12-10</p>\n\
+            <h3 id=\"scenario-a\">Scenario 1: A</h3><table class=\"figures\">\n\
+            <caption>c</caption><tr><th>a</th><th>b</th></tr>\n\
+            <tr><th>1</th><td>2<sup><a>1</a></sup></td></tr></table>";
         let document = document(text);
         assert_eq!(document.title.as_deref(), Some("T & x"));
         assert_eq!(document.texts, ["Published on 2025-12-10", "c"]);
