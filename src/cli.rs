@@ -6,6 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod import;
+
+pub use import::{
+    CsvImportArgs, FillArgs, ImportCommand, KeepArgs, PageImportArgs, SysbenchImportArgs,
+};
+
 /// Measures a declared matrix of OLTP scenarios on MySQL-compatible servers and renders the
 /// published page from what it measured.
 #[derive(Debug, Parser)]
@@ -52,6 +58,9 @@ pub struct MatrixArgs {
     /// Replace a value of the file, for example protocol.duration=20s
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Who drives the load; without it, what the file says, else native
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineName>,
     /// Shrink memory and data by one factor and shorten the trials: a whole matrix in minutes
     #[arg(long)]
     pub rehearse: bool,
@@ -64,6 +73,15 @@ pub struct MatrixArgs {
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
+}
+
+/// Who drives the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// gridbench's own client.
+    Native,
+    /// The real sysbench, a run of it for each trial.
+    Sysbench,
 }
 
 /// `gridbench plan`.
@@ -103,6 +121,9 @@ pub struct RunArgs {
     /// TCP port of the managed server; without it, a free one
     #[arg(long, value_name = "PORT")]
     pub server_port: Option<u16>,
+    /// The program of engine sysbench; without it, the one on PATH
+    #[arg(long, value_name = "PATH")]
+    pub sysbench: Option<PathBuf>,
 }
 
 /// `gridbench render`.
@@ -191,6 +212,9 @@ pub enum BaselineCommand {
         /// For example tdsql-c-2025-12 or tdsql-c-2025-12/full-cache
         name: String,
     },
+    /// Make a baseline of numbers that stand in files
+    #[command(subcommand)]
+    Import(Box<ImportCommand>),
 }
 
 /// `gridbench calibrate`.

@@ -10,6 +10,7 @@
 //! - [`driver`]: how bytes move between us and a server.
 //! - [`load`]: filling a dataset.
 //! - [`stats`]: numbers in, numbers out.
+//! - [`sysbench`]: that program's command line and output.
 //! - [`exec`]: a trial becomes a measurement.
 //! - [`target`]: where a spec lives: a managed server or an address.
 //! - [`store`]: results on disk.
@@ -27,6 +28,7 @@ pub mod model;
 pub mod report;
 pub mod stats;
 pub mod store;
+pub mod sysbench;
 pub mod target;
 pub mod ui;
 pub mod workload;

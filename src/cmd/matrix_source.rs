@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
 
 use super::Failure;
-use crate::cli::MatrixArgs;
+use crate::cli::{EngineName, MatrixArgs};
 use crate::matrix::{ExpandOptions, MAX_FILE_BYTES, Source, expand, parse};
 use crate::model::{Host, Ladder, Matrix, Plan, ScenarioId, SpecId};
 use crate::report::{Format, Layout};
@@ -39,7 +39,7 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     let path = &arguments.matrix;
     let bytes = read(path).map_err(Failure::input)?;
     let name = path.display().to_string();
-    let matrix = parse(&Source { name: &name, bytes: &bytes }, &arguments.set)
+    let matrix = parse(&Source { name: &name, bytes: &bytes }, &overrides(arguments))
         .map_err(|faults| Failure::input(anyhow!(faults.render(may_colour()))))?;
     let layout = Layout::named(&matrix.template, Format::Markdown);
     layout.check().context("the matrix's template").map_err(Failure::input)?;
@@ -57,6 +57,15 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     let plan = expand(matrix, &options).map_err(Failure::input)?;
     let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(LoadedPlan { plan, bytes, host, sha256 })
+}
+
+/// What was typed over the file's values; `--engine` is the last word on the engine.
+fn overrides(arguments: &MatrixArgs) -> Vec<String> {
+    let engine = arguments.engine.map(|engine| match engine {
+        EngineName::Native => "protocol.engine=native".to_owned(),
+        EngineName::Sysbench => "protocol.engine=sysbench".to_owned(),
+    });
+    arguments.set.iter().cloned().chain(engine).collect()
 }
 
 /// The file's bytes. A file that is larger than any matrix is not read to its end.
@@ -104,12 +113,14 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::model::Engine;
 
     fn arguments(matrix: &Path) -> MatrixArgs {
         MatrixArgs {
             matrix: matrix.to_owned(),
             only: Vec::new(),
             set: Vec::new(),
+            engine: None,
             rehearse: false,
             targets: None,
             data_dir: PathBuf::from(".gridbench"),
@@ -161,6 +172,21 @@ mod tests {
         arguments.set = vec!["baseline=tdsql-c-2025-12/fullcache".to_owned()];
         let failure = load_plan(&arguments).unwrap_err();
         assert_eq!(failure.exit_code, 2);
+        assert!(failure.to_string().contains("did you mean"), "{failure}");
+    }
+
+    #[test]
+    fn the_engine_that_was_typed_wins() {
+        let mut arguments = arguments(&repository("quickstart.toml"));
+        let engine = |arguments: &MatrixArgs| load_plan(arguments).unwrap().plan.protocol.engine;
+        assert_eq!(engine(&arguments), Engine::Native);
+        arguments.set = vec!["protocol.engine=sysbench".to_owned()];
+        assert_eq!(engine(&arguments), Engine::Sysbench);
+        arguments.engine = Some(EngineName::Native);
+        assert_eq!(engine(&arguments), Engine::Native);
+        arguments.set = vec!["protocol.engine=sysbnch".to_owned()];
+        arguments.engine = None;
+        let failure = load_plan(&arguments).unwrap_err();
         assert!(failure.to_string().contains("did you mean"), "{failure}");
     }
 

@@ -11,6 +11,7 @@
 //! - `alarm`: waking at an instant, to the microsecond.
 //! - `recorder`: the counters of one load thread; `sum`: those of all as a measurement.
 //! - `window`: which instant belongs to which phase.
+//! - `sysbench`: the other engine: a trial is one run of the real program.
 //! - `scheduling`, `client`: where load threads run, what they took, whether they were the limit.
 
 use std::sync::Arc;
@@ -32,12 +33,14 @@ mod schedule;
 mod scheduling;
 mod state;
 mod sum;
+mod sysbench;
 mod thread;
 mod trial;
 mod window;
 mod worker;
 
 pub use scheduling::LoadPolicy;
+pub use sysbench::{SysbenchSetup, run_sysbench};
 pub use thread::{LoadCpus, default_load_threads};
 
 /// Measures one trial. It blocks until the trial is over, and it never fails: what could not be

@@ -8,7 +8,7 @@ use super::diagnostic::Fault;
 use super::limits::{DURATION, MAX_WARMUP_RATIO, REPEATS, WARMUP};
 use super::section::{Located, Section};
 use super::value::{duration, duration_text, integer, integer_u32, ladder, named, rate};
-use crate::model::{Arrivals, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
+use crate::model::{Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
 
 /// Used where the file says nothing: `warmup`, `repeats` and `seed`.
 const DEFAULT_WARMUP: Duration = Duration::from_secs(10);
@@ -33,6 +33,7 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
     let keys = section.optional("keys", named(KeyLaw::ALL, KeyLaw::name));
     let seed = section.optional("seed", integer(0..=i64::MAX as u64));
     let open_loop = open_loop(&mut section);
+    let engine = section.optional("engine", named(Engine::ALL, Engine::name));
     section.finish();
     let concurrency = concurrency?;
     let protocol = Protocol {
@@ -45,6 +46,7 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
         keys: keys.map_or(KeyLaw::Uniform, |keys| keys.value),
         seed: seed.map_or(DEFAULT_SEED, |seed| seed.value),
         open_loop,
+        engine: engine.map_or(Engine::Native, |engine| engine.value),
     };
     Some(ProtocolDraft { protocol, concurrency })
 }

@@ -115,9 +115,13 @@ impl ErrorCount {
     /// deadlock, lock wait time-out, record changed since last read.
     pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
 
+    /// The code of errors after which an event was tried again, where it is not known which of
+    /// [`Self::RETRIED`] each of them was. No server has it.
+    pub const NOT_TOLD_APART: u16 = u16::MAX;
+
     /// Whether each of these errors ended its event, which then counts nowhere.
     pub fn ends_events(&self) -> bool {
-        !Self::RETRIED.contains(&self.code)
+        !Self::RETRIED.contains(&self.code) && self.code != Self::NOT_TOLD_APART
     }
 }
 

@@ -28,6 +28,17 @@ pub struct Protocol {
     /// When events are due. `None`: closed loop, each connection's next event is due when the
     /// one before it is over.
     pub open_loop: Option<OpenLoop>,
+    /// Who drives the load.
+    pub engine: Engine,
+}
+
+/// Who drives the load of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// gridbench's own client.
+    Native,
+    /// The real sysbench, one run of it for each trial.
+    Sysbench,
 }
 
 /// Events are due by the clock, whatever the server makes of them.
@@ -112,6 +123,7 @@ macro_rules! names {
 
 names!(Publish: Peak = "peak", All = "all");
 names!(StatementMode: Text = "text", Prepared = "prepared");
+names!(Engine: Native = "native", Sysbench = "sysbench");
 names!(Arrivals: Poisson = "poisson", Fixed = "fixed");
 names!(KeyLaw: Uniform = "uniform", Special = "special", Gaussian = "gaussian",
     Pareto = "pareto", Zipfian = "zipfian");

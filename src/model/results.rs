@@ -44,6 +44,8 @@ pub enum ResultSource {
         shared_machine: bool,
         /// gridbench's version that measured.
         tool_version: String,
+        /// What drove the load: `native`, or the other program with its version.
+        engine: String,
         /// Set when it is a rehearsal: then every page and diff says so.
         rehearsal: Option<Rehearsal>,
     },

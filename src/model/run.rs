@@ -21,7 +21,7 @@ pub struct RunDescription {
     pub plan: Plan,
     /// Where gridbench ran.
     pub host: Host,
-    /// Name of the driver that carried the load, `native` is gridbench's own.
+    /// What carried the load: `native` is gridbench's own client, `sysbench 1.0.20` that program.
     pub driver: String,
     /// Scheduling policy of the load threads, for example `SCHED_BATCH`.
     pub load_policy: String,

@@ -40,12 +40,21 @@ fn source(results: &ResultSet) -> SourceParts {
         ResultSource::Published { origin, date } => {
             (date.clone(), None, Some(PublishedPart { origin: origin.clone() }), None)
         }
-        ResultSource::Measured { run, date, servers, shared_machine, tool_version, rehearsal } => {
+        ResultSource::Measured {
+            run,
+            date,
+            servers,
+            shared_machine,
+            tool_version,
+            engine,
+            rehearsal,
+        } => {
             let measured = MeasuredPart {
                 run: run.clone(),
                 servers: servers.clone(),
                 shared_machine: *shared_machine,
                 tool_version: tool_version.clone(),
+                engine: engine.clone(),
                 protocol: results.protocol.as_ref().map(protocol),
             };
             let rehearsal = rehearsal.map(|rehearsal| RehearsalPart { factor: rehearsal.factor });

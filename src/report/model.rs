@@ -59,6 +59,9 @@ pub struct MeasuredPart {
     pub shared_machine: bool,
     /// gridbench's version that measured.
     pub tool_version: String,
+    /// What drove the load: `native`, or another program with its version; every layout must
+    /// name another program.
+    pub engine: String,
     /// How each cell was measured; `none` where the run did not keep it.
     pub protocol: Option<ProtocolPart>,
 }

@@ -138,6 +138,7 @@ impl Sides<'_> {
         notes.extend(obstacle);
         if let Some(ours) = ours.filter(|_| notes.is_empty()) {
             notes.extend(differences(ours, theirs));
+            notes.extend(self.engines_note());
             notes.extend(ours.note.clone());
             notes.extend(theirs.note.clone());
         }
@@ -248,6 +249,12 @@ impl Sides<'_> {
         (our != their).then(|| format!("keys by the {our} law here, by the {their} law there"))
     }
 
+    /// Two clients may measure one server differently: the numbers are compared, and it is said.
+    fn engines_note(&self) -> Option<String> {
+        let (ours, theirs) = (engine_of(self.measured)?, engine_of(self.baseline)?);
+        (ours != theirs).then(|| format!("engine {ours} against {theirs}"))
+    }
+
     fn rehearsal_note(&self) -> Option<String> {
         let side = match (is_rehearsal(self.measured), is_rehearsal(self.baseline)) {
             (true, _) => "measured in a rehearsal",
@@ -260,6 +267,14 @@ impl Sides<'_> {
 
 fn pace_words(open: OpenLoop) -> String {
     format!("{} events/s ({})", open.rate.per_second(), open.arrivals.name())
+}
+
+/// Whose load it was; a published number does not say.
+fn engine_of(results: &ResultSet) -> Option<&str> {
+    match &results.source {
+        ResultSource::Measured { engine, .. } => Some(engine),
+        ResultSource::Published { .. } => None,
+    }
 }
 
 fn is_rehearsal(results: &ResultSet) -> bool {

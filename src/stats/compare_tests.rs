@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::model::{
-    Arrivals, Bytes, DatasetClass, KeyLaw, Ladder, Publish, Rehearsal, Spec, StatementMode,
+    Arrivals, Bytes, DatasetClass, Engine, KeyLaw, Ladder, Publish, Rehearsal, Spec, StatementMode,
     Workload, WorkloadOptions,
 };
 
@@ -52,17 +52,23 @@ fn open_loop(rate: MilliRate) -> Protocol {
         keys: KeyLaw::Uniform,
         seed: 1,
         open_loop: Some(OpenLoop { rate, arrivals: Arrivals::Fixed }),
+        engine: Engine::Native,
     }
 }
 
-fn rehearsed(mut results: ResultSet) -> ResultSet {
+fn rehearsed(results: ResultSet) -> ResultSet {
+    measured(results, "native", Some(Rehearsal { factor: 100 }))
+}
+
+fn measured(mut results: ResultSet, engine: &str, rehearsal: Option<Rehearsal>) -> ResultSet {
     results.source = ResultSource::Measured {
         run: results.name.clone(),
         date: String::new(),
         servers: Vec::new(),
         shared_machine: true,
         tool_version: String::new(),
-        rehearsal: Some(Rehearsal { factor: 100 }),
+        engine: engine.to_owned(),
+        rehearsal,
     };
     results
 }
@@ -76,6 +82,18 @@ fn verdict_of(qps: u64, threshold: f64) -> (Verdict, Option<f64>) {
 
 fn note(comparison: &Comparison, cell: usize) -> &str {
     comparison.cells[cell].note.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn two_engines_are_compared_and_named() {
+    let side = |engine, qps| measured(results("r", &[(64, Some(qps))]), engine, None);
+    let comparison = compare(&side("sysbench 1.0.20", 90), &side("native", 100), 0.05);
+    assert_eq!(comparison.cells[0].verdict, Verdict::Regressed);
+    assert_eq!(note(&comparison, 0), "engine sysbench 1.0.20 against native");
+    let alike = compare(&side("native", 90), &side("native", 100), 0.05);
+    assert_eq!(note(&alike, 0), "");
+    let published = compare(&side("native", 90), &results("r", &[(64, Some(100))]), 0.05);
+    assert_eq!(note(&published, 0), "");
 }
 
 #[test]

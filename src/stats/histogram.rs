@@ -32,8 +32,14 @@ impl Histogram {
 
     /// Adds one sample; less than a microsecond counts as one.
     pub fn record(&mut self, sample: Duration) {
-        let micros = u64::try_from(sample.as_micros()).unwrap_or(u64::MAX / 2);
-        self.0.record(micros.max(1)).expect("a resizing histogram takes any 63-bit value");
+        self.record_many(sample, 1);
+    }
+
+    /// Adds so many samples of one value.
+    pub fn record_many(&mut self, sample: Duration, count: u64) {
+        const MICROS_MAX: u64 = u64::MAX / 2;
+        let micros = u64::try_from(sample.as_micros()).unwrap_or(MICROS_MAX).clamp(1, MICROS_MAX);
+        self.0.record_n(micros, count).expect("a resizing histogram takes any 63-bit value");
     }
 
     /// Adds all samples of another distribution; the order of merges does not matter.

@@ -59,6 +59,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
         servers,
         shared_machine: run.servers.iter().any(|server| server.managed),
         tool_version: run.tool_version.clone(),
+        engine: run.driver.clone(),
         rehearsal: run.plan.rehearsal,
     }
 }

@@ -9,11 +9,11 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::model::{
-    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, ErrorCount, Exclusion, Flavour, Host,
-    Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate, OpenLoop, Pace, Plan, PlannedSpec,
-    Protocol, Publish, Rehearsal, RunDescription, Scenario, ScenarioId, ServerInfo, ServerRecord,
-    Skip, Spec, SpecId, StatementKind, StatementMode, StatementStats, TrialStatus, Workload,
-    WorkloadOptions,
+    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Engine, ErrorCount, Exclusion, Flavour,
+    Host, Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate, OpenLoop, Pace, Plan,
+    PlannedSpec, Protocol, Publish, Rehearsal, RunDescription, Scenario, ScenarioId, ServerInfo,
+    ServerRecord, Skip, Spec, SpecId, StatementKind, StatementMode, StatementStats, TrialStatus,
+    Workload, WorkloadOptions,
 };
 use crate::stats::Histogram;
 
@@ -58,6 +58,7 @@ fn plan() -> Plan {
         keys: KeyLaw::Uniform,
         seed: 7,
         open_loop: None,
+        engine: Engine::Native,
     };
     let mut cells = Vec::new();
     for (s, spec) in specs.iter().enumerate() {
@@ -263,6 +264,7 @@ pub(super) fn any_description() -> impl Strategy<Value = RunDescription> {
         protocol.publish = Publish::ALL[publish];
         protocol.statements = StatementMode::ALL[statements];
         protocol.keys = KeyLaw::ALL[keys];
+        protocol.engine = Engine::ALL[publish];
         if let Some((version, value)) = of {
             let mut server = server_with(&version, value);
             server.dataset_bytes = figures.2;

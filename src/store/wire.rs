@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Exclusion, KeyLaw, Ladder, Matrix,
-    MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Rehearsal, ScenarioId, Skip, Spec,
-    SpecId, StatementMode,
+    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Engine, Exclusion, KeyLaw, Ladder,
+    Matrix, MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Rehearsal, ScenarioId, Skip,
+    Spec, SpecId, StatementMode,
 };
 
 use super::wire_scenario::ScenarioWire;
@@ -252,6 +252,8 @@ struct ProtocolWire {
     seed: u64,
     /// Null or absent: closed loop.
     open_loop: Option<OpenLoopWire>,
+    /// Absent in runs from before there were two: native.
+    engine: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -302,6 +304,7 @@ impl From<&Protocol> for ProtocolWire {
             keys: protocol.keys.name().to_owned(),
             seed: protocol.seed,
             open_loop: protocol.open_loop.map(Into::into),
+            engine: Some(protocol.engine.name().to_owned()),
         }
     }
 }
@@ -323,6 +326,10 @@ impl TryFrom<ProtocolWire> for Protocol {
             keys: named("key law", &wire.keys, KeyLaw::from_name)?,
             seed: wire.seed,
             open_loop: wire.open_loop.map(TryInto::try_into).transpose()?,
+            engine: match wire.engine {
+                Some(name) => named("engine", &name, Engine::from_name)?,
+                None => Engine::Native,
+            },
         })
     }
 }

@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use gridbench::model::{
-    Bytes, DatasetClass, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal, ResultCell,
-    ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode, Workload,
-    WorkloadOptions,
+    Bytes, DatasetClass, Engine, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal,
+    ResultCell, ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode,
+    Workload, WorkloadOptions,
 };
 
 /// One row of a published CSV, as text.
@@ -143,6 +143,7 @@ fn measured(rehearsal: Option<Rehearsal>) -> ResultSource {
         servers: vec!["8.0.40".to_owned(), "10.11.6-MariaDB".to_owned()],
         shared_machine: rehearsal.is_some(),
         tool_version: "0.1.0".to_owned(),
+        engine: if rehearsal.is_some() { "sysbench 1.0.20" } else { "native" }.to_owned(),
         rehearsal,
     }
 }
@@ -158,6 +159,7 @@ fn protocol() -> Protocol {
         keys: KeyLaw::Uniform,
         seed: 20_251_210,
         open_loop: None,
+        engine: Engine::Native,
     }
 }
 

@@ -120,6 +120,7 @@ mod tests {
             keys: KeyLaw::Uniform,
             seed: 1,
             open_loop: None,
+            engine: Engine::Native,
         }
     }
 

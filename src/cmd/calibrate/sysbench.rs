@@ -1,12 +1,12 @@
-//! sysbench 1.0.20 as a client: its command line, and what its last block says.
+//! sysbench 1.0.20 as a client of the server that answers at once.
 //!
-//! Must not know: how other clients are measured.
+//! Must not know: how other clients are measured, or how its output is read.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use nix::sys::resource::UsageWho;
 use nix::time::ClockId;
 use nix::unistd::Pid;
@@ -15,11 +15,7 @@ use super::part::{memory_peak_bytes, micros};
 use super::record::Round;
 use super::setting::TABLE_SIZE;
 use crate::cli::CalibratePartArgs;
-
-/// The line after which all connections stand and the clock runs.
-const STARTED: &str = "Threads started!";
-/// The first line of the last block: the load is over.
-const ENDED: &str = "SQL statistics:";
+use crate::sysbench::{Reader, Run, Seen, words};
 
 /// Runs it once. Its processor time is read when its clock starts and when its last block
 /// begins: what connecting and preparing cost is not counted, as it is not with ours.
@@ -31,36 +27,39 @@ pub(super) fn measure(arguments: &CalibratePartArgs) -> Result<Round> {
     })?;
     let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(child.id())?))?;
     let stdout = child.stdout.take().context("its output is piped")?;
-    let mut said = String::new();
+    let mut reader = Reader::default();
     let (mut cpu_start, mut cpu_end) = (None, None);
     for line in BufReader::new(stdout).lines() {
-        let line = line?;
-        match line.trim() {
-            STARTED => cpu_start = clock.now().ok().map(Duration::from),
-            ENDED => cpu_end = clock.now().ok().map(Duration::from),
+        let now = || clock.now().ok().map(Duration::from);
+        match reader.line(&line?) {
+            Seen::Started => cpu_start = now(),
+            Seen::Ended => cpu_end = now(),
             _ => {}
         }
-        said.push_str(&line);
-        said.push('\n');
     }
     let mut errors = String::new();
     if let Some(mut stderr) = child.stderr.take() {
         stderr.read_to_string(&mut errors)?;
     }
     let status = child.wait()?;
+    let run = reader.finish().pop().unwrap_or_default();
     if !status.success() {
-        bail!("sysbench failed ({status}): {}{errors}", fatal(&said));
+        bail!("sysbench failed ({status}): {}", words(&run.messages).unwrap_or(errors));
     }
     let (Some(start), Some(end)) = (cpu_start, cpu_end) else {
-        bail!("sysbench's output has no `{STARTED}` or no `{ENDED}`; is it version 1.0?");
+        bail!("sysbench's output has no start or no report; is it version 1.0?");
     };
-    let block = Block::parse(&said)?;
+    round(&run, end.saturating_sub(start))
+}
+
+fn round(run: &Run, cpu: Duration) -> Result<Round> {
+    let block = run.whole_block().context("sysbench's report is not whole")?;
     Ok(Round {
-        queries: block.queries,
-        events: block.events,
-        errors: block.errors,
-        measured_us: block.total_us,
-        cpu_us: micros(end.saturating_sub(start)),
+        queries: block.queries.unwrap_or(0),
+        events: block.events.unwrap_or(0),
+        errors: block.ignored_errors.unwrap_or(0),
+        measured_us: block.total_time_us.unwrap_or(0),
+        cpu_us: micros(cpu),
         memory_peak_bytes: memory_peak_bytes(UsageWho::RUSAGE_CHILDREN)?,
         others_percent: None,
     })
@@ -99,42 +98,10 @@ pub(super) fn version(program: &std::path::Path) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-/// sysbench prints its errors among its output.
-fn fatal(said: &str) -> String {
-    let lines = said.lines().filter(|line| line.contains("FATAL"));
-    lines.take(3).map(|line| format!("{line}\n")).collect()
-}
-
-/// The figures of the last block.
-#[derive(Debug, PartialEq, Eq)]
-struct Block {
-    queries: u64,
-    events: u64,
-    errors: u64,
-    total_us: u64,
-}
-
-impl Block {
-    fn parse(said: &str) -> Result<Self> {
-        let value = |key: &str| {
-            let mut lines = said.lines().map(str::trim);
-            let rest = lines.find_map(|line| line.strip_prefix(key));
-            let word = rest.and_then(|rest| rest.split_whitespace().next());
-            word.ok_or_else(|| anyhow!("sysbench's last block has no `{key}`"))
-        };
-        let seconds: f64 = value("total time:")?.trim_end_matches('s').parse()?;
-        Ok(Self {
-            queries: value("queries:")?.parse()?,
-            events: value("transactions:")?.parse()?,
-            errors: value("ignored errors:")?.parse()?,
-            total_us: micros(Duration::try_from_secs_f64(seconds)?),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sysbench::parse;
 
     /// sysbench 1.0.20, oltp_read_only.
     const SAID: &str = "\
@@ -157,15 +124,16 @@ General statistics:
 ";
 
     #[test]
-    fn the_last_block_is_read() {
-        let block = Block::parse(SAID).unwrap();
-        let expected = Block { queries: 1760, events: 110, errors: 2, total_us: 1_002_300 };
-        assert_eq!(block, expected);
+    fn the_last_block_is_a_round() {
+        let run = parse(SAID.as_bytes()).pop().unwrap();
+        let round = round(&run, Duration::from_millis(7)).unwrap();
+        assert_eq!((round.queries, round.events, round.errors), (1_760, 110, 2));
+        assert_eq!((round.measured_us, round.cpu_us), (1_002_300, 7_000));
     }
 
     #[test]
-    fn what_is_missing_is_named() {
-        let error = Block::parse("SQL statistics:\n").unwrap_err().to_string();
-        assert_eq!(error, "sysbench's last block has no `total time:`");
+    fn a_block_that_is_cut_off_is_no_round() {
+        let run = parse(b"SQL statistics:\n").pop().unwrap();
+        assert!(super::round(&run, Duration::ZERO).is_err());
     }
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
-    Bytes, Dataset, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario, WorkloadOptions,
+    Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario,
+    WorkloadOptions,
 };
 use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
@@ -196,9 +197,13 @@ fn protocol(plan: &Plan) -> String {
         let arrivals = open.arrivals.name();
         format!("{INDENT}open loop, {} events/s, {arrivals} arrivals\n", rate(open.rate))
     });
+    let engine = match protocol.engine {
+        Engine::Native => String::new(),
+        other => format!("{INDENT}engine {}\n", other.name()),
+    };
     format!(
         "Protocol     {} measured after {} of warm-up, {}\n\
-         {INDENT}{} statements, {} keys, seed {}\n{pace}\
+         {INDENT}{} statements, {} keys, seed {}\n{pace}{engine}\
          Concurrency  {concurrency}; {publish}",
         duration(protocol.duration),
         duration(protocol.warmup),

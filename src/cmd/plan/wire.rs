@@ -54,6 +54,7 @@ struct ProtocolObject {
     /// Absent: closed loop.
     events_per_second: Option<f64>,
     arrivals: Option<&'static str>,
+    engine: &'static str,
 }
 
 #[derive(Serialize)]
@@ -169,6 +170,7 @@ impl ProtocolObject {
             seed: protocol.seed,
             events_per_second: protocol.open_loop.map(|open| open.rate.per_second()),
             arrivals: protocol.open_loop.map(|open| open.arrivals.name()),
+            engine: protocol.engine.name(),
         }
     }
 }

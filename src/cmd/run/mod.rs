@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
+mod engine;
 mod handles;
 mod session;
 mod site;
@@ -13,28 +14,30 @@ use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, signals};
 use crate::cli::RunArgs;
 use crate::driver::raise_open_files;
-use crate::exec::LoadPolicy;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
 use crate::ui::Printer;
+use engine::LoadEngine;
 use session::Session;
 use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(arguments, &loaded.plan, printer)?;
+    let engine = LoadEngine::choose(arguments, &loaded.plan)?;
     announce(&loaded.plan, &sites, printer);
+    engine.announce(&loaded.plan, printer);
     if loaded.plan.trials().is_empty() {
         return Err(Failure::input(anyhow!(
             "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
              tries the matrix on this machine"
         )));
     }
-    let directory = run_directory(arguments, &loaded)?;
+    let directory = run_directory(arguments, &loaded, &engine)?;
     // A connection is an open file, and the usual limit is below the published concurrencies.
     raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
-    let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
+    let mut session = Session::new(&loaded, (sites, engine), directory, interrupt, printer)?;
     let outcome = session.measure()?;
     summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
 }
@@ -56,10 +59,14 @@ fn announce(plan: &Plan, sites: &Sites, printer: Printer) {
 }
 
 /// The directory of this run: a new one, or the one to go on with.
-fn run_directory(arguments: &RunArgs, loaded: &LoadedPlan) -> Result<RunDir, Failure> {
+fn run_directory(
+    arguments: &RunArgs,
+    loaded: &LoadedPlan,
+    engine: &LoadEngine,
+) -> Result<RunDir, Failure> {
     let out = &arguments.matrix.out;
     let Some(resumed) = &arguments.resume else {
-        let description = describe(loaded);
+        let description = describe(loaded, engine);
         return Ok(RunDir::create(out, &description, &loaded.bytes)?);
     };
     let matrix_name = &loaded.plan.matrix.name;
@@ -79,10 +86,19 @@ fn run_directory(arguments: &RunArgs, loaded: &LoadedPlan) -> Result<RunDir, Fai
             directory.path().display()
         )));
     }
+    let driver = &directory.description().driver;
+    if *driver != engine.name() {
+        return Err(Failure::input(anyhow!(
+            "{} was begun with {driver}, and this is {}: numbers of two programs cannot be mixed; \
+             name the other with --sysbench, or start a new run without --resume",
+            directory.path().display(),
+            engine.name()
+        )));
+    }
     Ok(directory)
 }
 
-fn describe(loaded: &LoadedPlan) -> RunDescription {
+fn describe(loaded: &LoadedPlan, engine: &LoadEngine) -> RunDescription {
     RunDescription {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         tool_revision: option_env!("GRIDBENCH_REVISION").map(str::to_owned),
@@ -91,8 +107,8 @@ fn describe(loaded: &LoadedPlan) -> RunDescription {
         matrix_sha256: loaded.sha256.clone(),
         plan: loaded.plan.clone(),
         host: loaded.host.clone(),
-        driver: "native".to_owned(),
-        load_policy: LoadPolicy::of(loaded.plan.protocol.open_loop).in_effect(),
+        driver: engine.name(),
+        load_policy: engine.policy(&loaded.plan.protocol).in_effect(),
         servers: Vec::new(),
     }
 }

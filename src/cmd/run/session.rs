@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 
+use super::engine::LoadEngine;
 use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::calibrate::Ceilings;
@@ -32,16 +33,17 @@ const LOADERS_MIN: u32 = 8;
 /// More than this only queue at the server.
 const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
-const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// A trial that reached this share of what the client can drive was limited by the client.
 const CEILING_PERCENT: u64 = 90;
 /// How long a connection may take to be made, and each of its statements to be prepared.
-const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) struct Session<'a> {
     plan: &'a Plan,
     host_cpus: u32,
     sites: Sites,
+    engine: LoadEngine,
     ceilings: Ceilings,
     directory: RunDir,
     interrupt: Interrupt,
@@ -52,7 +54,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(super) fn new(
         loaded: &'a LoadedPlan,
-        sites: Sites,
+        (sites, engine): (Sites, LoadEngine),
         directory: RunDir,
         interrupt: Interrupt,
         printer: Printer,
@@ -67,7 +69,17 @@ impl<'a> Session<'a> {
             printer.talk(&format!("warning: {words}"));
             Ceilings::default()
         });
-        Ok(Self { plan, host_cpus, sites, ceilings, directory, interrupt, progress, failed: 0 })
+        Ok(Self {
+            plan,
+            host_cpus,
+            sites,
+            engine,
+            ceilings,
+            directory,
+            interrupt,
+            progress,
+            failed: 0,
+        })
     }
 
     pub(super) fn into_directory(self) -> RunDir {
@@ -159,6 +171,40 @@ impl<'a> Session<'a> {
     }
 
     fn measure_trial(
+        &mut self,
+        planned: &PlannedSpec,
+        trial: &Trial,
+        site: &Site,
+    ) -> Result<(), Failure> {
+        match &self.engine {
+            LoadEngine::Native => self.measure_natively(planned, trial, site),
+            LoadEngine::Sysbench(_) => self.measure_with_sysbench(planned, trial, site),
+        }
+    }
+
+    fn measure_with_sysbench(
+        &mut self,
+        planned: &PlannedSpec,
+        trial: &Trial,
+        site: &Site,
+    ) -> Result<(), Failure> {
+        let cell = &self.plan.cells[trial.cell];
+        let started_unix_ms = now_unix_ms();
+        let setup = match self.engine.setup(self.plan, planned, trial, site) {
+            Ok(setup) => setup,
+            Err(refused) => return self.fail_all(&[trial], &refused.to_string()),
+        };
+        let progress = &mut self.progress;
+        progress.trial_started(&cell.id.to_string());
+        let output = exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
+            if let TrialEvent::Interval(interval) = event {
+                progress.interval(interval);
+            }
+        });
+        self.keep(trial, started_unix_ms, &output)
+    }
+
+    fn measure_natively(
         &mut self,
         planned: &PlannedSpec,
         trial: &Trial,

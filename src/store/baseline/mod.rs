@@ -12,8 +12,10 @@ use super::error::{Fault, Faults, StoreError, UnknownName};
 
 mod about;
 mod table;
+mod write;
 
 pub use about::{About, AboutTable};
+pub use write::{SetText, write};
 
 /// The sets that travel in the binary: name, file, content.
 const BUILT_IN: [(&str, &str, &[u8]); 3] = [

@@ -13,7 +13,8 @@ use crate::store::error::{Fault, nearest};
 
 use super::{About, AboutTable};
 
-const COLUMNS: [&str; 7] =
+/// The header of the file.
+pub(super) const COLUMNS: [&str; 7] =
     ["scenario", "cpu", "memory_gb", "concurrency", "table_size", "tables", "qps"];
 
 /// Reads a table; on failure with every fault of the file.

@@ -1,35 +1,21 @@
-//! `gridbench baseline`: what is kept under a name, and what is known of it.
+//! Baselines as people read them: the list, a set, a table.
 //!
 //! Must not know: how a baseline is stored.
 
 use std::path::Path;
 
-use super::{Failure, Outcome};
-use crate::cli::{BaselineArgs, BaselineCommand};
 use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec};
 use crate::store::StoreError;
 use crate::store::baseline::{self, About, BaselineEntry, Place};
-use crate::ui::{Align, Printer, Table, figures};
+use crate::ui::{Align, Table, figures};
 
-pub(super) fn run(arguments: &BaselineArgs, printer: Printer) -> Result<Outcome, Failure> {
-    let text = match &arguments.command {
-        BaselineCommand::List => list(&arguments.out),
-        BaselineCommand::Show { name } => show(&arguments.out, name),
-    };
-    printer.data(&text.map_err(failure)?)?;
-    Ok(Outcome::Done)
-}
-
-fn failure(error: StoreError) -> Failure {
-    if error.is_input() { Failure::input(error) } else { error.into() }
-}
-
-fn list(out: &Path) -> Result<String, StoreError> {
+/// Every table of every set, a line each.
+pub(super) fn list(out: &Path) -> Result<String, StoreError> {
     Ok(entries_table(&baseline::list(out)?))
 }
 
 /// A set with its tables, or one table with its numbers.
-fn show(out: &Path, name: &str) -> Result<String, StoreError> {
+pub(super) fn show(out: &Path, name: &str) -> Result<String, StoreError> {
     let Some((set, _)) = name.split_once('/') else {
         return show_set(out, name);
     };
@@ -202,6 +188,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::Failure;
 
     const NOWHERE: &str = "/nonexistent";
 
@@ -241,7 +228,7 @@ mod tests {
         for (name, meant) in
             [("tdsql-c", "tdsql-c-2025-12/full-cache"), ("tdsql-c-2025-12/ful", "")]
         {
-            let failure = failure(show(Path::new(NOWHERE), name).unwrap_err());
+            let failure = Failure::from(show(Path::new(NOWHERE), name).unwrap_err());
             assert_eq!(failure.exit_code, 2);
             assert!(failure.to_string().contains(&format!("did you mean `{meant}")), "{failure}");
         }

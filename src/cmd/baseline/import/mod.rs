@@ -1,0 +1,192 @@
+//! `gridbench baseline import`: numbers that stand in files become a baseline.
+//!
+//! Must not know: how a baseline is stored. All that cannot be read is named by file and line,
+//! all at once; then nothing is written, unless what can be read was asked for.
+//!
+//! - `sysbench`, `table_csv`, `page`: one kind of file each, read into [`Number`]s.
+//! - `catalogue`: which scenarios there are; `facts`: what is known of a number; `pattern`: what
+//!   a file's name says of it.
+//! - `gather`: numbers into the cells of a table.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::anyhow;
+
+use crate::cli::{ImportCommand, KeepArgs};
+use crate::cmd::Failure;
+use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec};
+use crate::store::baseline::{self, SetText};
+use crate::store::{Fault, Faults};
+use crate::ui::Printer;
+use catalogue::Catalogue;
+
+mod catalogue;
+mod facts;
+mod gather;
+mod page;
+mod page_html;
+mod page_markdown;
+mod pattern;
+mod sysbench;
+mod table_csv;
+
+/// Larger than any output or page.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// One number, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Number {
+    file: String,
+    line: u64,
+    spec: Spec,
+    scenario: Scenario,
+    concurrency: u32,
+    table_size: u64,
+    tables: u32,
+    qps: MilliRate,
+}
+
+/// What files gave.
+#[derive(Debug, Default)]
+struct Reading {
+    numbers: Vec<Number>,
+    faults: Vec<Fault>,
+    /// What a page says of itself.
+    own: OwnWords,
+    /// A sentence on how the numbers were made, for the set.
+    known: Vec<String>,
+}
+
+/// Title, date, origin and class, where the file itself says them.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct OwnWords {
+    title: Option<String>,
+    date: Option<String>,
+    origin: Option<String>,
+    class: Option<DatasetClass>,
+}
+
+impl Reading {
+    fn fault(&mut self, file: &str, line: Option<u64>, message: impl Into<String>) {
+        self.faults.push(Fault { file: file.to_owned(), line, message: message.into() });
+    }
+}
+
+pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Result<(), Failure> {
+    let keep = match command {
+        ImportCommand::Sysbench(arguments) => &arguments.keep,
+        ImportCommand::Csv(arguments) => &arguments.keep,
+        ImportCommand::Page(arguments) => &arguments.keep,
+    };
+    let catalogue = Catalogue::of(out, keep)?;
+    let (reading, files) = match command {
+        ImportCommand::Sysbench(arguments) => {
+            (sysbench::read(arguments, &catalogue)?, arguments.files.clone())
+        }
+        ImportCommand::Csv(arguments) => {
+            (table_csv::read(arguments, &catalogue)?, vec![arguments.file.clone()])
+        }
+        ImportCommand::Page(arguments) => {
+            (page::read(&arguments.file, &catalogue), vec![arguments.file.clone()])
+        }
+    };
+    let (results, text, sentences) = results(reading, keep, &files, printer)?;
+    let directory = baseline::write(out, &results, &text, keep.replace)?;
+    sentences.iter().for_each(|sentence| printer.talk(sentence));
+    let (name, cells) = (&results.name, results.cells.len());
+    printer.data(&format!("{name}: {cells} cells, kept in {}\n", directory.display()))?;
+    Ok(())
+}
+
+type Kept = (ResultSet, SetText, Vec<String>);
+
+/// The table that is to be kept; faults end it here, or are said and left out.
+fn results(
+    reading: Reading,
+    keep: &KeepArgs,
+    files: &[PathBuf],
+    printer: Printer,
+) -> Result<Kept, Failure> {
+    let mut faults = reading.faults;
+    let gathered = gather::gather(reading.numbers, &mut faults);
+    if !faults.is_empty() && !keep.skip_unreadable {
+        return Err(refused(faults));
+    }
+    faults.iter().for_each(|fault| printer.talk(&format!("left out: {fault}")));
+    if gathered.cells.is_empty() {
+        return Err(Failure::input(anyhow!("there is no number to keep; nothing was written")));
+    }
+    let class = class(keep, &reading.own)?;
+    let own = reading.own;
+    let title = keep.title.clone().or(own.title).unwrap_or_else(|| keep.name.clone());
+    let origin = keep.origin.clone().or(own.origin).unwrap_or_else(|| names(files));
+    let date = match keep.date.clone().or(own.date) {
+        Some(date) => date,
+        None => newest(files)?,
+    };
+    let text = SetText { title: None, known: reading.known, unknown: Vec::new() };
+    let results = ResultSet {
+        name: keep.name.clone(),
+        title,
+        template: keep.template.clone(),
+        class,
+        source: ResultSource::Published { origin, date },
+        protocol: None,
+        scenarios: gathered.scenarios,
+        specs: gathered.specs,
+        cells: gathered.cells,
+    };
+    Ok((results, text, gathered.sentences))
+}
+
+fn refused(faults: Vec<Fault>) -> Failure {
+    let count = faults.len();
+    let faults = Faults(faults);
+    Failure::input(anyhow!(
+        "{faults}\n{count} faults, nothing was written; --skip-unreadable leaves these out and \
+         keeps the rest"
+    ))
+}
+
+fn class(keep: &KeepArgs, own: &OwnWords) -> Result<DatasetClass, Failure> {
+    match &keep.class {
+        None => Ok(own.class.unwrap_or(DatasetClass::FullCache)),
+        Some(name) => DatasetClass::from_name(name).ok_or_else(|| {
+            Failure::input(anyhow!("--class {name}: give full-cache or larger-than-memory"))
+        }),
+    }
+}
+
+fn names(files: &[PathBuf]) -> String {
+    const SHOWN: usize = 3;
+    let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let shown: Vec<String> = files.iter().take(SHOWN).map(name).collect();
+    let more = match files.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("imported from {}{more}", shown.join(", "))
+}
+
+/// The day, in UTC, on which the youngest of the files was written.
+fn newest(files: &[PathBuf]) -> Result<String, Failure> {
+    let modified = |file: &PathBuf| std::fs::metadata(file).and_then(|data| data.modified()).ok();
+    let newest = files.iter().filter_map(modified).max().unwrap_or(UNIX_EPOCH);
+    let moment = jiff::Timestamp::try_from(newest).map_err(anyhow::Error::new)?;
+    Ok(moment.strftime("%Y-%m-%d").to_string())
+}
+
+/// A file's bytes, or why there are none.
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    if read as u64 > FILE_BYTES_MAX {
+        return Err(format!("is larger than {} MiB", FILE_BYTES_MAX >> 20));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,183 @@
+//! Who drives the load of a run: our own client, or the real sysbench.
+//!
+//! Must not know: how either of them does it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::anyhow;
+
+use super::session::{CONNECT_LIMIT, DRAIN_LIMIT};
+use super::site::Site;
+use crate::cli::RunArgs;
+use crate::cmd::Failure;
+use crate::exec::{self, LoadPolicy, SysbenchSetup};
+use crate::model::{Engine, Plan, PlannedSpec, Protocol, Scenario, Trial};
+use crate::sysbench::{Invocation, Refused, Version, refusals};
+use crate::ui::Printer;
+
+/// An engine that is there and can run the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LoadEngine {
+    Native,
+    Sysbench(Program),
+}
+
+/// A sysbench that answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Program {
+    path: PathBuf,
+    version: Version,
+}
+
+impl LoadEngine {
+    /// The plan's engine. What it cannot run is refused here, before anything starts.
+    pub(super) fn choose(arguments: &RunArgs, plan: &Plan) -> Result<Self, Failure> {
+        match (plan.protocol.engine, &arguments.sysbench) {
+            (Engine::Native, None) => Ok(Self::Native),
+            (Engine::Native, Some(_)) => Err(Failure::input(anyhow!(
+                "--sysbench names the program of another engine; add --engine sysbench"
+            ))),
+            (Engine::Sysbench, named) => {
+                let program = Program::find(named.as_deref())?;
+                program.check(plan)?;
+                Ok(Self::Sysbench(program))
+            }
+        }
+    }
+
+    /// The name in manifests and on pages: `native`, `sysbench 1.0.20`.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Native => Engine::Native.name().to_owned(),
+            Self::Sysbench(program) => program.version.to_string(),
+        }
+    }
+
+    /// The scheduling policy of what sends the load.
+    pub(super) fn policy(&self, protocol: &Protocol) -> LoadPolicy {
+        match self {
+            Self::Native => LoadPolicy::of(protocol.open_loop),
+            Self::Sysbench(_) => LoadPolicy::Normal,
+        }
+    }
+
+    /// Says which program it is, and where it measures otherwise than was asked.
+    pub(super) fn announce(&self, plan: &Plan, printer: Printer) {
+        let Self::Sysbench(program) = self else { return };
+        printer.talk(&format!("engine: {} ({})", program.path.display(), program.version));
+        let protocol = &plan.protocol;
+        let is_whole = |time: std::time::Duration| time.subsec_nanos() == 0;
+        if !is_whole(protocol.duration) || !is_whole(protocol.warmup) {
+            printer.talk("sysbench counts whole seconds: window and warm-up are rounded up");
+        }
+    }
+
+    /// One trial of sysbench.
+    ///
+    /// # Errors
+    /// What of the endpoint sysbench cannot be told.
+    pub(super) fn setup(
+        &self,
+        plan: &Plan,
+        planned: &PlannedSpec,
+        trial: &Trial,
+        site: &Site,
+    ) -> Result<SysbenchSetup, Refused> {
+        let Self::Sysbench(program) = self else {
+            return Err(Refused("the native engine has no command line".to_owned()));
+        };
+        let (cell, protocol) = (&plan.cells[trial.cell], &plan.protocol);
+        let invocation = Invocation {
+            scenario: plan.scenario(cell),
+            dataset: &planned.dataset,
+            protocol,
+            endpoint: &site.endpoint,
+            concurrency: cell.id.concurrency,
+            seed: exec::trial_seed(protocol.seed, &cell.id, trial.repetition),
+        };
+        Ok(SysbenchSetup {
+            program: program.path.clone(),
+            command_line: invocation.command_line()?,
+            concurrency: cell.id.concurrency,
+            warmup: protocol.warmup,
+            duration: protocol.duration,
+            is_open_loop: protocol.open_loop.is_some(),
+            connect_limit: CONNECT_LIMIT,
+            drain_limit: DRAIN_LIMIT,
+            cpus: site.load_cpus(),
+        })
+    }
+}
+
+impl Program {
+    /// Asks the program that was named, or the one on PATH, for its version.
+    fn find(named: Option<&Path>) -> Result<Self, Failure> {
+        let path = named.unwrap_or(Path::new("sysbench"));
+        let shown = path.display();
+        let fault = |words: String| Failure::input(anyhow!("engine sysbench: {words}"));
+        let answer = match Command::new(path).arg("--version").output() {
+            Ok(answer) => answer,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(fault(format!(
+                    "there is no program `{shown}`; install sysbench 1.0, or name it with \
+                     --sysbench PATH"
+                )));
+            }
+            Err(error) => return Err(fault(format!("{shown} cannot be started: {error}"))),
+        };
+        Self::answered(path, &String::from_utf8_lossy(&answer.stdout)).map_err(fault)
+    }
+
+    /// What its `--version` makes of a program.
+    fn answered(path: &Path, answer: &str) -> Result<Self, String> {
+        let (shown, first) = (path.display(), answer.lines().next().unwrap_or("").trim());
+        match Version::parse(first) {
+            Some(version) if version.is_known() => Ok(Self { path: path.to_owned(), version }),
+            Some(version) => {
+                Err(format!("{shown} is {version}; 1.0 and 1.1 are what can be driven"))
+            }
+            None => Err(format!("{shown} is no sysbench: its --version says `{first}`")),
+        }
+    }
+
+    /// All that this program cannot run of the plan, at once.
+    fn check(&self, plan: &Plan) -> Result<(), Failure> {
+        let mut scenarios: Vec<&Scenario> = Vec::new();
+        for cell in plan.runnable_cells() {
+            if !scenarios.contains(&plan.scenario(cell)) {
+                scenarios.push(plan.scenario(cell));
+            }
+        }
+        let refused = refusals(&self.version, &plan.protocol, &scenarios);
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let list = refused.join("\n  ");
+        Err(Failure::input(anyhow!("{} cannot run this plan:\n  {list}", self.version)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_asked_what_it_is() {
+        let answered = |answer| Program::answered(Path::new("x/sysbench"), answer);
+        let header = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n";
+        assert_eq!(answered(header).unwrap().version.text, "1.0.20");
+        let old = answered("sysbench 0.5\n").unwrap_err();
+        assert!(old.contains("1.0 and 1.1"), "{old}");
+        let other = answered("hello\n").unwrap_err();
+        assert!(other.contains("says `hello`"), "{other}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_the_inputs_fault() {
+        let absent = Program::find(Some(Path::new("/nonexistent/sysbench"))).unwrap_err();
+        assert_eq!(absent.exit_code, 2);
+        assert!(absent.to_string().contains("--sysbench PATH"), "{absent}");
+    }
+}

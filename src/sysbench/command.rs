@@ -1,0 +1,348 @@
+//! A trial as arguments of `sysbench ... run`, and what sysbench cannot run.
+//!
+//! Must not know: how a program is started. A password never becomes an argument: whoever can
+//! list processes reads those. It goes into [`CommandLine::config`], which sysbench is to find
+//! on its standard input.
+
+use std::time::Duration;
+
+use crate::model::{
+    Address, Arrivals, Dataset, Endpoint, KeyLaw, Protocol, Scenario, Secret, StatementMode,
+};
+
+use super::version::Version;
+
+/// The scripts that sysbench brings along, whose options are those of a scenario.
+const TRANSACTIONS: [&str; 3] = ["oltp_read_only", "oltp_read_write", "oltp_write_only"];
+/// Those that send one statement, and have none.
+const STATEMENTS: [&str; 7] = [
+    "oltp_point_select",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_delete",
+    "oltp_insert",
+    "select_random_points",
+    "select_random_ranges",
+];
+
+/// sysbench reads a configuration file in lines of 255 bytes.
+const CONFIG_LINE_MAX: usize = 255;
+
+/// One trial, as far as sysbench takes part in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Invocation<'a> {
+    /// The script and its options.
+    pub scenario: &'a Scenario,
+    /// The tables.
+    pub dataset: &'a Dataset,
+    /// Window, warm-up, statements, keys, rate.
+    pub protocol: &'a Protocol,
+    /// Where, as whom; its `database` holds the tables.
+    pub endpoint: &'a Endpoint,
+    /// Connections, each with a thread of its own.
+    pub concurrency: u32,
+    /// The trial's.
+    pub seed: u64,
+}
+
+/// What to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The arguments, without any secret.
+    pub arguments: Vec<String>,
+    /// The text of the configuration file that `--config-file=/dev/stdin` reads; `None` where
+    /// there is no password.
+    pub config: Option<Secret>,
+}
+
+/// Why sysbench cannot do it, and what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+impl Invocation<'_> {
+    /// The command line of the trial. The warm-up is part of the run: a checkpoint at its end
+    /// sets all counters back, so that connections stay, keys go on, and nothing pauses.
+    ///
+    /// # Errors
+    /// What of the endpoint cannot be written so that sysbench reads it.
+    pub fn command_line(&self) -> Result<CommandLine, Refused> {
+        let config = config(&self.endpoint.password)?;
+        let mut arguments = vec![self.scenario.workload.name().to_owned()];
+        arguments.push("--db-driver=mysql".to_owned());
+        self.address(&mut arguments)?;
+        if config.is_some() {
+            arguments.push("--config-file=/dev/stdin".to_owned());
+        }
+        self.load(&mut arguments);
+        self.workload(&mut arguments);
+        arguments.push("run".to_owned());
+        Ok(CommandLine { arguments, config })
+    }
+
+    fn address(&self, arguments: &mut Vec<String>) -> Result<(), Refused> {
+        let listed = |what: &str, text: &str| match text.contains(',') {
+            false => Ok(()),
+            true => Err(Refused(format!(
+                "sysbench takes `{text}` for a list, because of its comma; use another {what}"
+            ))),
+        };
+        match &self.endpoint.address {
+            // Its client library would take this name for the Unix socket.
+            Address::Tcp { host, port } if host == "localhost" => {
+                arguments.push("--mysql-host=127.0.0.1".to_owned());
+                arguments.push(format!("--mysql-port={port}"));
+            }
+            Address::Tcp { host, port } => {
+                listed("host name", host)?;
+                arguments.push(format!("--mysql-host={host}"));
+                arguments.push(format!("--mysql-port={port}"));
+            }
+            Address::Unix(path) => {
+                let path = path.display().to_string();
+                listed("path of the socket", &path)?;
+                arguments.push(format!("--mysql-socket={path}"));
+            }
+        }
+        arguments.push(format!("--mysql-user={}", self.endpoint.user));
+        if let Some(database) = &self.endpoint.database {
+            arguments.push(format!("--mysql-db={database}"));
+        }
+        Ok(())
+    }
+
+    fn load(&self, arguments: &mut Vec<String>) {
+        let protocol = self.protocol;
+        let (warmup, window) = (whole_seconds(protocol.warmup), whole_seconds(protocol.duration));
+        // 0 would be the clock's.
+        let seed = self.seed % (i32::MAX as u64) + 1;
+        arguments.extend([
+            format!("--threads={}", self.concurrency),
+            format!("--time={}", warmup + window.max(1)),
+            "--events=0".to_owned(),
+            "--report-interval=1".to_owned(),
+            "--percentile=95".to_owned(),
+            "--histogram=on".to_owned(),
+            format!("--rand-type={}", protocol.keys.name()),
+            format!("--rand-seed={seed}"),
+            format!("--db-ps-mode={}", ps_mode(protocol.statements)),
+        ]);
+        if warmup > 0 {
+            arguments.push(format!("--report-checkpoints={warmup}"));
+        }
+        if let Some(open) = protocol.open_loop {
+            arguments.push(format!("--rate={}", open.rate.0 / 1_000));
+        }
+    }
+
+    fn workload(&self, arguments: &mut Vec<String>) {
+        let name = self.scenario.workload.name();
+        arguments.push(format!("--table_size={}", self.dataset.table_size));
+        // These two read the first table alone, and refuse to be told of more.
+        if !name.starts_with("select_random_") {
+            arguments.push(format!("--tables={}", self.dataset.tables));
+        }
+        if !TRANSACTIONS.contains(&name) {
+            return;
+        }
+        let options = &self.scenario.options;
+        let switch = |on| if on { "on" } else { "off" };
+        arguments.push(format!("--range_selects={}", switch(options.range_selects)));
+        arguments.push(format!("--skip_trx={}", switch(options.skip_trx)));
+        for (option, value) in [
+            ("point_selects", options.point_selects),
+            ("simple_ranges", options.simple_ranges),
+            ("sum_ranges", options.sum_ranges),
+            ("order_ranges", options.order_ranges),
+            ("distinct_ranges", options.distinct_ranges),
+            ("range_size", options.range_size),
+            ("index_updates", options.index_updates),
+            ("non_index_updates", options.non_index_updates),
+            ("delete_inserts", options.delete_inserts),
+        ] {
+            arguments.push(format!("--{option}={value}"));
+        }
+    }
+}
+
+/// sysbench counts whole seconds; what is shorter or between is rounded up.
+pub fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+fn ps_mode(statements: StatementMode) -> &'static str {
+    match statements {
+        StatementMode::Text => "disable",
+        StatementMode::Prepared => "auto",
+    }
+}
+
+/// Everything of a plan that this sysbench cannot run, each with the remedy; empty if it can.
+pub fn refusals(version: &Version, protocol: &Protocol, scenarios: &[&Scenario]) -> Vec<String> {
+    let mut refusals = Vec::new();
+    if protocol.keys == KeyLaw::Zipfian && version.minor == 0 {
+        refusals.push(format!(
+            "keys = \"zipfian\": {version} has no such law (1.1 has); use engine = \"native\""
+        ));
+    }
+    if let Some(open) = protocol.open_loop {
+        if open.arrivals == Arrivals::Fixed {
+            refusals.push(
+                "arrivals = \"fixed\": sysbench's --rate knows Poisson arrivals only; leave \
+                 `arrivals` out, or use engine = \"native\""
+                    .to_owned(),
+            );
+        }
+        if open.rate.0 % 1_000 != 0 || open.rate.0 / 1_000 > i32::MAX as u64 {
+            refusals.push(
+                "rate: sysbench's --rate is a whole number of events per second; use such a \
+                 one, or engine = \"native\""
+                    .to_owned(),
+            );
+        }
+    }
+    for scenario in scenarios {
+        let name = scenario.workload.name();
+        if !TRANSACTIONS.contains(&name) && !STATEMENTS.contains(&name) {
+            refusals.push(format!(
+                "scenario {}: `{name}` is no script of sysbench's; use engine = \"native\", or \
+                 leave it out with --only",
+                scenario.id
+            ));
+        }
+    }
+    refusals
+}
+
+/// One line of a configuration file. A value ends at its closing quote, so it must not hold the
+/// kind that stands around it; there is no escape.
+fn config(password: &Secret) -> Result<Option<Secret>, Refused> {
+    let text = password.reveal();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let quoted = |quote: char| !text.contains(quote);
+    let line = match (quoted('\''), quoted('"')) {
+        (true, _) => format!("mysql-password='{text}'\n"),
+        (false, true) => format!("mysql-password=\"{text}\"\n"),
+        (false, false) => {
+            let fault = "sysbench cannot read a password that has both kinds of quotes";
+            return Err(Refused(format!("{fault}; give the account another one")));
+        }
+    };
+    if text.contains(['\n', '\r', '\0']) || line.len() > CONFIG_LINE_MAX {
+        let fault = "sysbench cannot read a password that is longer than 237 bytes or has several \
+            lines; give the account another one";
+        return Err(Refused(fault.to_owned()));
+    }
+    Ok(Some(Secret::new(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        Engine, Ladder, MilliRate, OpenLoop, Publish, ScenarioId, Workload, WorkloadOptions,
+    };
+
+    fn scenario(workload: &str) -> Scenario {
+        Scenario {
+            id: ScenarioId::new("s").unwrap(),
+            title: None,
+            workload: Workload::from_name(workload).unwrap(),
+            options: WorkloadOptions { range_selects: false, ..WorkloadOptions::default() },
+        }
+    }
+
+    fn protocol() -> Protocol {
+        Protocol {
+            duration: Duration::from_millis(1_500),
+            warmup: Duration::from_secs(10),
+            repeats: 1,
+            concurrency: Ladder::Levels(vec![64]),
+            publish: Publish::Peak,
+            statements: StatementMode::Text,
+            keys: KeyLaw::Uniform,
+            seed: 1,
+            open_loop: None,
+            engine: Engine::Sysbench,
+        }
+    }
+
+    fn endpoint(address: Address, password: &str) -> Endpoint {
+        Endpoint {
+            address,
+            user: "bench".into(),
+            password: Secret::new(password),
+            database: Some("sbtest".into()),
+        }
+    }
+
+    fn command(endpoint: &Endpoint, scenario: &Scenario, protocol: &Protocol) -> CommandLine {
+        let dataset = Dataset { tables: 3, table_size: 100, charset: "utf8mb4".into(), seed: 1 };
+        let (concurrency, seed) = (64, u64::MAX);
+        let invocation =
+            Invocation { scenario, dataset: &dataset, protocol, endpoint, concurrency, seed };
+        invocation.command_line().unwrap()
+    }
+
+    #[test]
+    fn a_trial_becomes_one_run_whose_warm_up_ends_at_a_checkpoint() {
+        let address = Address::Tcp { host: "localhost".into(), port: 3307 };
+        let line = command(&endpoint(address, ""), &scenario("oltp_read_only"), &protocol());
+        assert_eq!(
+            line.arguments.join(" "),
+            "oltp_read_only --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=3307 \
+             --mysql-user=bench --mysql-db=sbtest --threads=64 --time=12 --events=0 \
+             --report-interval=1 --percentile=95 --histogram=on --rand-type=uniform \
+             --rand-seed=4 --db-ps-mode=disable --report-checkpoints=10 --table_size=100 \
+             --tables=3 --range_selects=off --skip_trx=off --point_selects=10 --simple_ranges=1 \
+             --sum_ranges=1 --order_ranges=1 --distinct_ranges=1 --range_size=100 \
+             --index_updates=1 --non_index_updates=1 --delete_inserts=1 run"
+        );
+        assert_eq!(line.config, None);
+    }
+
+    #[test]
+    fn an_open_loop_without_warm_up_over_a_socket() {
+        let open = OpenLoop { rate: MilliRate(500_000), arrivals: Arrivals::Poisson };
+        let statements = StatementMode::Prepared;
+        let protocol =
+            Protocol { warmup: Duration::ZERO, open_loop: Some(open), statements, ..protocol() };
+        let endpoint = endpoint(Address::Unix("/run/s.sock".into()), "");
+        let line = command(&endpoint, &scenario("oltp_point_select"), &protocol).arguments;
+        for part in ["--mysql-socket=/run/s.sock", "--rate=500", "--db-ps-mode=auto", "--time=2"] {
+            assert!(line.contains(&part.to_owned()), "{part}: {line:?}");
+        }
+        let absent = |part: &str| !line.iter().any(|argument| argument.starts_with(part));
+        assert!(absent("--report-checkpoints") && absent("--mysql-host") && absent("--skip_trx"));
+    }
+
+    #[test]
+    fn a_password_is_in_the_configuration_and_nowhere_else() {
+        let endpoint = |password| endpoint(Address::Unix("/s".into()), password);
+        let line = command(&endpoint("hunter2"), &scenario("oltp_insert"), &protocol());
+        assert_eq!(line.config.as_ref().unwrap().reveal(), "mysql-password='hunter2'\n");
+        assert!(!format!("{line:?}").contains("hunter2"));
+        assert!(line.arguments.contains(&"--config-file=/dev/stdin".to_owned()));
+        assert_eq!(
+            config(&Secret::new("it's")).unwrap().unwrap().reveal(),
+            "mysql-password=\"it's\"\n"
+        );
+        for bad in ["a'b\"c", "a\nb", &"x".repeat(240)] {
+            assert!(config(&Secret::new(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_sysbench_cannot_run_is_refused_with_the_remedy() {
+        let version = Version::parse("sysbench 1.0.20").unwrap();
+        let fixed = OpenLoop { rate: MilliRate(500), arrivals: Arrivals::Fixed };
+        let protocol = Protocol { keys: KeyLaw::Zipfian, open_loop: Some(fixed), ..protocol() };
+        let refused = refusals(&version, &protocol, &[&scenario("oltp_insert")]);
+        let starts: Vec<_> = refused.iter().map(|text| text.split(':').next().unwrap()).collect();
+        assert_eq!(starts, ["keys = \"zipfian\"", "arrivals = \"fixed\"", "rate"]);
+        let newer = Version::parse("sysbench 1.1.0").unwrap();
+        assert_eq!(refusals(&newer, &Protocol { open_loop: None, ..protocol }, &[]).len(), 0);
+    }
+}

@@ -1,0 +1,265 @@
+//! Numbers in files become baselines: sysbench's output, CSV files, and pages of our own.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gridbench::model::ResultSet;
+use gridbench::store::baseline;
+
+struct Workspace(tempfile::TempDir);
+
+impl Workspace {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn gridbench(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+        command.args(arguments).current_dir(self.0.path()).output().unwrap()
+    }
+
+    /// Runs it to a good end, and returns what it printed.
+    fn done(&self, arguments: &[&str]) -> String {
+        let output = self.gridbench(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+        String::from_utf8(output.stdout).unwrap() + &error
+    }
+
+    /// Runs it to exit code 2, and returns what it said.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.gridbench(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        error
+    }
+
+    fn read(&self, name: &str) -> ResultSet {
+        baseline::read(&self.0.path().join("results"), name).unwrap()
+    }
+}
+
+/// A kept output of the real program.
+fn output(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sysbench_outputs");
+    folder.join(format!("{name}.txt"))
+}
+
+fn import<'a>(files: &'a [&str], more: &'a [&str]) -> Vec<&'a str> {
+    let head = ["baseline", "import", "sysbench"];
+    head.iter().chain(files).chain(more).copied().collect()
+}
+
+/// A report as 1.0.20 prints it: so many queries a second, read-only range by its mix.
+fn report(threads: u32, qps: u32) -> String {
+    format!(
+        "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\n\
+         Running the test with following options:\nNumber of threads: {threads}\n\n\
+         Threads started!\n\nSQL statistics:\n    queries performed:\n        read:   1400\n\
+         \x20       write:  0\n        other:  200\n        total:  1600\n    \
+         transactions:  100  (10.00 per sec.)\n    queries:  1600  ({qps}.00 per sec.)\n    \
+         ignored errors:  0  (0.00 per sec.)\n    reconnects:  0  (0.00 per sec.)\n\n\
+         General statistics:\n    total time:   10.0000s\n    total number of events:  100\n"
+    )
+}
+
+const DATASET: [&str; 6] = ["--tables", "250", "--table-size", "25000", "--as", "mine/cached"];
+
+#[test]
+fn a_folder_of_outputs_becomes_a_baseline_by_the_names_of_its_files() {
+    let workspace = Workspace::new();
+    for (spec, threads, qps) in [("2c4g", 32, 500), ("2c4g", 64, 900), ("4c8g", 64, 1_700)] {
+        let name = format!("out/{spec}-read-only-range-{threads}.txt");
+        workspace.write(&name, &report(threads, qps));
+    }
+    let files = [
+        "out/2c4g-read-only-range-32.txt",
+        "out/2c4g-read-only-range-64.txt",
+        "out/4c8g-read-only-range-64.txt",
+    ];
+    let pattern = ["--name-pattern", "{spec}-{scenario}-{concurrency}.txt"];
+    let words = ["--title", "All \"cached\"", "--date", "2026-04-01", "--origin", "Operations"];
+    let said = workspace.done(&import(&files, &[&pattern[..], &words, &DATASET].concat()));
+    assert!(said.contains("mine/cached: 2 cells, kept in results/baselines/mine"), "{said}");
+    assert!(said.contains("2c4g/read-only-range: the peak of 2 levels, at 64"), "{said}");
+    let cells: Vec<_> = workspace
+        .read("mine/cached")
+        .cells
+        .iter()
+        .map(|cell| (cell.spec.to_string(), cell.concurrency.unwrap(), cell.qps.unwrap().0))
+        .collect();
+    assert_eq!(cells, [("2c4g".into(), 64, 900_000), ("4c8g".into(), 64, 1_700_000)]);
+    let list = workspace.done(&["baseline", "list"]);
+    assert!(list.contains("mine/cached") && list.contains("2026-04-01"), "{list}");
+    let shown = workspace.done(&["baseline", "show", "mine"]);
+    assert!(shown.contains("Measured with sysbench 1.0.20."), "{shown}");
+    let page = workspace.done(&["render", "mine/cached"]);
+    assert!(page.contains("All \"cached\"") && page.contains("published by Operations"), "{page}");
+    let diff = workspace.done(&["diff", "mine/cached", "mine/cached"]);
+    assert!(diff.contains("Geometric mean of 2 ratios: 1.0000"), "{diff}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_nothing_is_written_unless_asked() {
+    let workspace = Workspace::new();
+    workspace.write("a.txt", &report(64, 900));
+    workspace.write("b.txt", &report(32, 500)[..200]);
+    workspace.write("c.txt", "no output of any program\n");
+    workspace.write("d.txt", &report(32, 500).replace("other:  200", "other:  250"));
+    let files = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"];
+    let more = [&DATASET[..], &["--spec", "2c4g", "--scenario", "read-write-range"]].concat();
+    let said = workspace.refused(&import(&files, &more));
+    for part in [
+        "a.txt:8: 16.0 queries an event, and `read-write-range` sends 20",
+        "b.txt:",
+        "c.txt: there is no output of sysbench in it",
+        "e.txt: cannot be read",
+        "nothing was written; --skip-unreadable",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!workspace.0.path().join("results").exists());
+    let more = [&DATASET[..], &["--spec", "2c4g", "--skip-unreadable"]].concat();
+    let said = workspace.done(&import(&files[..3], &more));
+    assert!(said.contains("left out: b.txt:") && said.contains("1 cells"), "{said}");
+}
+
+#[test]
+fn a_name_is_not_overwritten_without_replace() {
+    let workspace = Workspace::new();
+    workspace.write("a.txt", &report(64, 900));
+    workspace.write("b.txt", &report(64, 700));
+    let more = [&DATASET[..], &["--spec", "2c4g"]].concat();
+    workspace.done(&import(&["a.txt"], &more));
+    let said = workspace.refused(&import(&["b.txt"], &more));
+    assert!(said.contains("add --replace"), "{said}");
+    assert_eq!(workspace.read("mine/cached").cells[0].qps.unwrap().0, 900_000);
+    workspace.done(&import(&["b.txt"], &[&more[..], &["--replace"]].concat()));
+    assert_eq!(workspace.read("mine/cached").cells[0].qps.unwrap().0, 700_000);
+}
+
+#[test]
+fn outputs_of_the_real_program_are_imported_or_told_why_not() {
+    let workspace = Workspace::new();
+    let common = ["--as", "real/all", "--spec", "2c4g", "--tables", "2", "--table-size", "1000"];
+    for (name, scenario) in [
+        ("intervals", "read-only-range"),
+        ("histogram", "read-only-range"),
+        ("rate", "read-only-point"),
+        ("errors", "read-write-point"),
+        ("reconnects", "read-only-range"),
+        ("checkpoints", "read-only-range"),
+        ("write-only", "write-only"),
+        ("two-levels", "read-only-range"),
+        ("windows-lines", "read-only-range"),
+        ("version-1.1", "read-write-range"),
+    ] {
+        let path = output(name);
+        let more = ["--scenario", scenario, "--replace"];
+        workspace.done(&import(&[path.to_str().unwrap()], &[&common[..], &more].concat()));
+        let cell = &workspace.read("real/all").cells[0];
+        assert_eq!(cell.scenario.as_str(), scenario, "{name}");
+    }
+    for (name, part) in [
+        ("killed", "the output ends before the report"),
+        ("cut-in-a-line", "--partial takes the mean of its"),
+        ("server-killed", "this run failed"),
+        ("cannot-connect", "is the server up"),
+        ("prepared-statements", "max_prepared_stmt_count"),
+        ("too-many-connections", "max_connections"),
+    ] {
+        let path = output(name);
+        let more = ["--scenario", "read-only-range", "--replace"];
+        let said =
+            workspace.refused(&import(&[path.to_str().unwrap()], &[&common[..], &more].concat()));
+        assert!(said.contains(part), "{name}: {said}");
+    }
+    let path = output("killed");
+    let more = ["--scenario", "read-only-range", "--replace", "--partial"];
+    workspace.done(&import(&[path.to_str().unwrap()], &[&common[..], &more].concat()));
+    assert!(workspace.read("real/all").cells[0].qps.unwrap().0 > 0);
+}
+
+#[test]
+fn a_command_line_in_the_text_says_scenario_and_dataset() {
+    let workspace = Workspace::new();
+    let path = output("shell-trace");
+    let more = ["--as", "real/trace", "--spec", "2c4g"];
+    workspace.done(&import(&[path.to_str().unwrap()], &more));
+    let cell = &workspace.read("real/trace").cells[0];
+    assert_eq!((cell.scenario.as_str(), cell.tables), ("read-only-point", 2));
+    assert_eq!((cell.table_size, cell.concurrency), (1_000, Some(4)));
+}
+
+#[test]
+fn a_csv_file_is_read_by_a_map_of_its_columns() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "sheet.csv",
+        "Size;Threads;QPS;Remark\n2C4G;64;\"44,613.74\";\n4C8G;128;57000;fast\n4C8G;256;x;\n",
+    );
+    let map = ["--map", "spec=Size,concurrency=Threads,qps=QPS", "--delimiter", ";"];
+    let fill = ["--scenario", "write-only"];
+    let head = ["baseline", "import", "csv", "sheet.csv"];
+    let all = [&head[..], &map, &fill, &DATASET].concat();
+    let said = workspace.refused(&all);
+    assert!(said.contains("sheet.csv:4: qps: `x` is no rate"), "{said}");
+    workspace.done(&[&all[..], &["--skip-unreadable"]].concat());
+    let cells: Vec<_> = workspace
+        .read("mine/cached")
+        .cells
+        .iter()
+        .map(|cell| (cell.spec.to_string(), cell.qps.unwrap().0))
+        .collect();
+    assert_eq!(cells, [("2c4g".into(), 44_613_740), ("4c8g".into(), 57_000_000)]);
+    let bad = [&head[..], &["--map", "qps=Rate"], &fill, &DATASET].concat();
+    let said = workspace.refused(&bad);
+    assert!(said.contains("there is no column `Rate`; there is Size;Threads"), "{said}");
+}
+
+#[test]
+fn a_rendered_baseline_is_imported_as_the_same_cells() {
+    let workspace = Workspace::new();
+    for table in ["full-cache", "large-dataset"] {
+        let name = format!("tdsql-c-2025-12/{table}");
+        let published = workspace.read(&name);
+        for (layout, format) in [
+            ("tdsql-c-en", "md"),
+            ("tdsql-c-en", "html"),
+            ("tdsql-c-zh", "md"),
+            ("tdsql-c-zh", "html"),
+        ] {
+            let page = format!("{table}-{layout}.{format}");
+            let render = ["render", &name, "--template", layout, "--format", format];
+            workspace.done(&[&render[..], &["--output", &page]].concat());
+            let kept = format!("copy/{table}-{layout}-{format}");
+            let import = ["baseline", "import", "page", &page, "--as", &kept];
+            workspace.done(&[&import[..], &["--template", &published.template]].concat());
+            let copy = workspace.read(&kept);
+            assert_eq!(copy, ResultSet { name: kept, ..published.clone() }, "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_page_without_a_known_table_is_told() {
+    let workspace = Workspace::new();
+    workspace.write("a.md", "# A\n\n## Scenario 1: Odd\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
+    let said = workspace.refused(&["baseline", "import", "page", "a.md", "--as", "a/b"]);
+    assert!(said.contains("no table with the columns Specification"), "{said}");
+    workspace.write(
+        "b.md",
+        "# B\n\n## Scenario 1: Odd\n\n| 规格 | 并发 | 单表数据量(table_size) | 表总数(tables) | QPS |\n\
+         | --- | --- | --- | --- | --- |\n| 2核4GB | 64 | 25000 | 250 | 5 |\n",
+    );
+    let said = workspace.refused(&["baseline", "import", "page", "b.md", "--as", "a/b"]);
+    assert!(said.contains("b.md:5: the heading `Scenario 1: Odd` names no scenario"), "{said}");
+}

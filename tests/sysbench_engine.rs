@@ -1,0 +1,426 @@
+//! The engine `sysbench`: the child as a process, and whole runs of the real program on a real
+//! server.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use gridbench::driver::adapter::Admin;
+use gridbench::exec::{Phase, SysbenchSetup, TrialEvent, TrialOutput, run_sysbench};
+use gridbench::model::{Address, Endpoint, Interrupt, Secret, TrialStatus};
+use gridbench::sysbench::CommandLine;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Waits for what another process brings about.
+fn becomes<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "not within a minute: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A shell that stands in for sysbench.
+fn script(text: &str, config: Option<&str>) -> SysbenchSetup {
+    SysbenchSetup {
+        program: "sh".into(),
+        command_line: CommandLine {
+            arguments: vec!["-c".to_owned(), text.to_owned()],
+            config: config.map(Secret::new),
+        },
+        concurrency: 1,
+        warmup: Duration::ZERO,
+        duration: Duration::from_millis(1),
+        is_open_loop: false,
+        connect_limit: LIMIT,
+        drain_limit: LIMIT,
+        cpus: Vec::new(),
+    }
+}
+
+fn ended(setup: &SysbenchSetup) -> TrialOutput {
+    run_sysbench(setup, &Interrupt::default(), &mut |_| {})
+}
+
+fn reason(setup: &SysbenchSetup) -> String {
+    match ended(setup).measurement.status {
+        TrialStatus::Failed { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_child_that_fails_is_told_in_its_own_words() {
+    let fails = script("echo 'FATAL: error 1040: Too many connections'; exit 1", None);
+    assert_eq!(
+        reason(&fails),
+        "sysbench ended with exit code 1: error 1040: Too many connections; raise the server's \
+         max_connections, or measure with fewer connections"
+    );
+    let killed = reason(&script("kill -9 $$", None));
+    assert_eq!(killed, "sysbench was killed by SIGKILL");
+    let silent = reason(&script("exit 0", None));
+    assert!(silent.contains("it printed no report"), "{silent}");
+    let flood = "i=0; while [ $i -lt 20000 ]; do echo FATAL: $i; i=$((i+1)); done; exit 2";
+    assert!(reason(&script(flood, None)).contains("exit code 2: 0; 1; 2"));
+    let absent = SysbenchSetup { program: "/nonexistent/sysbench".into(), ..script("", None) };
+    assert!(reason(&absent).contains("cannot be started"));
+}
+
+#[test]
+fn the_configuration_comes_on_standard_input() {
+    let echo = script("read line; echo \"FATAL: $line\"; exit 1", Some("mysql-password='x y'\n"));
+    assert!(reason(&echo).ends_with("mysql-password='x y'"));
+}
+
+#[test]
+fn a_child_that_overstays_is_ended_also_one_that_will_not() {
+    let hung = "echo 'Threads started!'; trap '' TERM; while :; do sleep 1; done";
+    let setup = SysbenchSetup { drain_limit: Duration::from_millis(10), ..script(hung, None) };
+    let begin = Instant::now();
+    let words = reason(&setup);
+    assert!(words.starts_with("sysbench did not end within 0 s of its window"), "{words}");
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    let stuck = script("exec sleep 1000", None);
+    let stuck = SysbenchSetup { connect_limit: Duration::from_millis(10), ..stuck };
+    assert!(reason(&stuck).contains("did not come to its window"));
+}
+
+#[test]
+fn an_interrupt_ends_the_child_and_keeps_its_seconds() {
+    let line = "[ 1s ] thds: 1 tps: 10.00 qps: 160.00 (r/w/o: 140.00/0.00/20.00) lat (ms,95%): \
+        9.00 err/s: 0.00 reconn/s: 0.00";
+    let setup = script(&format!("echo 'Threads started!'; echo '{line}'; exec sleep 1000"), None);
+    let interrupt = Interrupt::default();
+    let mut phases = Vec::new();
+    let output = run_sysbench(&setup, &interrupt, &mut |event| match event {
+        TrialEvent::Interval(_) => interrupt.request(),
+        TrialEvent::Phase(phase) => phases.push(phase),
+        TrialEvent::Connected { .. } => {}
+    });
+    let measurement = output.measurement;
+    assert_eq!(measurement.status, TrialStatus::Interrupted);
+    assert_eq!((measurement.measured_us, measurement.queries), (1_000_000, 160));
+    assert_eq!(phases, [Phase::Connect, Phase::Measure]);
+}
+
+/// A folder with a matrix, and a targets file that names a server.
+struct Workspace {
+    folder: tempfile::TempDir,
+}
+
+const MATRIX: &str = r#"
+format = 1
+name   = "small"
+title  = "Small"
+[protocol]
+duration    = "2s"
+warmup      = "1s"
+concurrency = [4]
+[dataset]
+class = "full-cache"
+rule  = [{ table_size = 1_000, tables = 2 }]
+[[spec]]
+cpu    = 1
+memory = "1GB"
+[[scenario]]
+id       = "read-only-range"
+workload = "oltp_read_only"
+[[scenario]]
+id       = "write-only"
+workload = "oltp_write_only"
+"#;
+
+impl Workspace {
+    fn new(endpoint: &Endpoint) -> Self {
+        let workspace = Self { folder: tempfile::tempdir().unwrap() };
+        let place = match &endpoint.address {
+            Address::Tcp { host, port } => format!("host = \"{host}\"\nport = {port}"),
+            Address::Unix(path) => format!("socket = \"{}\"", path.display()),
+        };
+        let (user, password) = (&endpoint.user, endpoint.password.reveal());
+        let targets =
+            format!("[target.\"*\"]\n{place}\nuser = \"{user}\"\npassword = '{password}'\n");
+        fs::write(workspace.path("targets.toml"), targets).unwrap();
+        fs::write(workspace.path("small.toml"), MATRIX).unwrap();
+        workspace
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+        command.args(arguments).current_dir(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let head = ["run", "small.toml", "--targets", "targets.toml"];
+        self.command(&[&head[..], more].concat()).output().unwrap()
+    }
+
+    fn directory(&self) -> PathBuf {
+        let mut runs: Vec<PathBuf> =
+            fs::read_dir(self.path("results")).unwrap().map(|e| e.unwrap().path()).collect();
+        runs.sort();
+        runs.pop().unwrap()
+    }
+
+    fn rows(&self, file: &str) -> Vec<BTreeMap<String, String>> {
+        let mut reader = csv::Reader::from_path(self.directory().join(file)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+}
+
+fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_plan_runs_with_the_real_sysbench_and_its_page_says_so() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let output = workspace.run(&["--engine", "sysbench"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let rows = workspace.rows("cells.csv");
+    assert_eq!(rows.len(), 2);
+    for (row, per_event) in rows.iter().zip([16, 6]) {
+        assert_eq!(row["status"], "done");
+        let (events, queries) = (number(row, "events"), number(row, "queries"));
+        let retried = workspace.rows("errors.csv").iter().map(|e| number(e, "count")).sum::<u64>();
+        // At either end of the window an event of each connection is cut.
+        let cut = (retried + 2 * 4) * per_event;
+        assert!(queries.abs_diff(events * per_event) <= cut, "{queries} {events}");
+        // A checkpoint ended the warm-up: the window is what was asked for.
+        let measured = number(row, "measured_us");
+        assert!((1_900_000..2_600_000).contains(&measured), "{measured}");
+        let [p50, p95, p99] =
+            ["latency_p50_us", "latency_p95_us", "latency_p99_us"].map(|c| number(row, c));
+        let (min, max) = (number(row, "latency_min_us"), number(row, "latency_max_us"));
+        assert!(min <= p50 && p50 <= p95 && p95 <= p99 && p99 <= max);
+        assert!(number(row, "client_cpu_us") > 0);
+        assert_eq!(number(row, "load_threads"), 4);
+    }
+    let intervals = workspace.rows("intervals.csv");
+    assert!(
+        intervals.len() >= 2 && intervals.iter().all(|row| number(row, "length_us") >= 1_000_000)
+    );
+    let histograms = fs::read_to_string(workspace.directory().join("latency.hdr")).unwrap();
+    assert_eq!(histograms.matches("/event,").count(), 2);
+    let manifest = fs::read_to_string(workspace.directory().join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"driver\": \"sysbench 1."), "{manifest}");
+    assert!(manifest.contains("\"engine\": \"sysbench\""));
+    let page = fs::read_to_string(workspace.directory().join("pages/page.md")).unwrap();
+    assert!(page.contains("- Engine: sysbench 1."), "{page}");
+}
+
+#[test]
+fn a_diff_of_two_engines_says_so() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.socket_endpoint());
+    let only = ["--only", "scenario=read-only-range", "--set", "protocol.duration=1s"];
+    for (engine, out) in [("native", "a"), ("sysbench", "b")] {
+        let output = workspace.run(&[&only[..], &["--engine", engine, "--out", out]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    }
+    let run = |out: &str| {
+        let entry = fs::read_dir(workspace.path(out)).unwrap().next().unwrap().unwrap();
+        entry.path().display().to_string()
+    };
+    let mut diff = workspace.command(&["diff", &run("b"), &run("a"), "--threshold", "99"]);
+    let diff = diff.output().unwrap();
+    let table = String::from_utf8_lossy(&diff.stdout).into_owned();
+    assert!(table.contains("engine sysbench 1.0.20 against native"), "{table}");
+}
+
+#[test]
+fn an_open_loop_has_a_rate_and_what_waited() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let rate = ["--set", "protocol.rate=50", "--only", "scenario=read-only-range"];
+    let output = workspace.run(&[&rate[..], &["--engine", "sysbench"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let row = &workspace.rows("cells.csv")[0];
+    let (events, due) = (number(row, "events"), number(row, "events_due"));
+    assert!((40..=250).contains(&events), "{events}");
+    assert_eq!(due, events + number(row, "events_dropped"));
+    assert_eq!(row["service_p95_us"], "");
+}
+
+/// An account with a password that would show wherever it is kept.
+fn account(server: &common::Server, password: &str) -> Endpoint {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut admin = Admin::connect(&server.endpoint()).await.unwrap();
+        for statement in [
+            format!("CREATE OR REPLACE USER canary@'%' IDENTIFIED BY '{password}'"),
+            "GRANT ALL ON *.* TO canary@'%'".to_owned(),
+        ] {
+            admin.scalar(&statement).await.unwrap();
+        }
+        admin.close().await;
+    });
+    let (user, password) = ("canary".to_owned(), Secret::new(password));
+    Endpoint { user, password, ..server.endpoint() }
+}
+
+/// Of a process and all that it started: id, command line, environment.
+fn family(root: u32) -> Vec<(u32, String, String)> {
+    let mut found = vec![root];
+    let mut at = 0;
+    while at < found.len() {
+        let tasks =
+            fs::read_dir(format!("/proc/{}/task", found[at])).into_iter().flatten().flatten();
+        for task in tasks {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        at += 1;
+    }
+    let read = |pid: u32, file: &str| {
+        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).replace('\0', " ")
+    };
+    found.into_iter().map(|pid| (pid, read(pid, "cmdline"), read(pid, "environ"))).collect()
+}
+
+/// The sysbench that a gridbench runs, once its load runs.
+fn sysbench_of(gridbench: &Child) -> u32 {
+    becomes("sysbench runs", || {
+        let family = family(gridbench.id());
+        family.into_iter().find(|(_, line, _)| line.contains("--report-interval")).map(|f| f.0)
+    })
+}
+
+fn start(workspace: &Workspace, more: &[&str]) -> Child {
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--engine", "sysbench"];
+    workspace.command(&[&head[..], more].concat()).spawn().unwrap()
+}
+
+#[test]
+fn a_password_is_in_no_command_line_and_in_no_environment_and_in_no_file() {
+    const PASSWORD: &str = "canary it's #1 of 2, \\really";
+    let server = common::Server::start(&[]);
+    let workspace = Workspace::new(&account(&server, "plain"));
+    let targets = fs::read_to_string(workspace.path("targets.toml")).unwrap();
+    account(&server, &PASSWORD.replace('\\', "\\\\").replace('\'', "\\'"));
+    let targets = targets.replace("'plain'", "{ env = \"CANARY\" }");
+    fs::write(workspace.path("targets.toml"), targets).unwrap();
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--engine", "sysbench"];
+    let more = ["--only", "scenario=read-only-range"];
+    let mut command = workspace.command(&[&head[..], &more].concat());
+    let child = command.env("CANARY", PASSWORD).spawn().unwrap();
+    let sysbench = sysbench_of(&child);
+    let family = family(child.id());
+    assert!(family.iter().any(|(pid, ..)| *pid == sysbench), "{family:?}");
+    for (pid, line, environment) in &family {
+        assert!(!line.contains("canary it"), "{line}");
+        // gridbench was given it there; what it starts inherits its environment, as all do.
+        let own = environment.matches("canary it").count();
+        assert!(own <= 1, "{pid}: {environment}");
+        assert!(!environment.contains("MYSQL_PWD"), "{environment}");
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(workspace.rows("cells.csv")[0]["status"], "done");
+    assert!(!holds(workspace.folder.path(), "canary it"));
+}
+
+/// Whether a file below the folder holds the text.
+fn holds(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return holds(&path, text);
+        }
+        String::from_utf8_lossy(&fs::read(path).unwrap()).contains(text)
+    })
+}
+
+#[test]
+fn ctrl_c_ends_sysbench_and_the_run_goes_on_later() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let mut child = start(&workspace, &["--set", "protocol.duration=100s"]);
+    let sysbench = sysbench_of(&child);
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let is_gone = fs::read_to_string(format!("/proc/{sysbench}/cmdline")).is_err();
+    assert!(is_gone, "sysbench outlived its run");
+    assert_eq!(workspace.rows("cells.csv")[0]["status"], "interrupted");
+    let other = workspace.run(&["--resume"]);
+    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+    fs::remove_dir_all(workspace.path("results")).unwrap();
+
+    let mut child = start(&workspace, &[]);
+    sysbench_of(&child);
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let resumed = workspace.run(&["--engine", "sysbench", "--resume"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", said(&resumed));
+    let done = workspace.rows("cells.csv").iter().filter(|row| row["status"] == "done").count();
+    assert_eq!(done, 2);
+}
+
+#[test]
+fn a_killed_sysbench_is_a_failed_cell_and_the_others_go_on() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let child = start(&workspace, &[]);
+    kill(Pid::from_raw(sysbench_of(&child) as i32), Signal::SIGKILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let rows = workspace.rows("cells.csv");
+    assert_eq!((rows[0]["status"].as_str(), rows[1]["status"].as_str()), ("failed", "done"));
+    assert_eq!(rows[0]["reason"], "sysbench was killed by SIGKILL");
+}
+
+#[test]
+fn well_known_troubles_come_with_their_remedy() {
+    let server = common::Server::start(&["--max-prepared-stmt-count=3", "--max-connections=12"]);
+    let workspace = Workspace::new(&server.endpoint());
+    let prepared = ["--set", "protocol.statements=prepared"];
+    let output = workspace.run(&[&prepared[..], &["--engine", "sysbench"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let reason = &workspace.rows("cells.csv")[0]["reason"];
+    assert!(reason.contains("1461") && reason.contains("statements = \"text\""), "{reason}");
+    let many = ["--set", "protocol.concurrency=[40]", "--engine", "sysbench"];
+    let output = workspace.run(&many);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let reason = &workspace.rows("cells.csv")[0]["reason"];
+    assert!(reason.contains("1040") && reason.contains("max_connections"), "{reason}");
+}
+
+#[test]
+fn what_sysbench_cannot_run_is_refused_before_anything_starts() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let odd = ["--set", "protocol.keys=zipfian", "--set", "protocol.rate=0.5"];
+    let output = workspace.run(&[&odd[..], &["--engine", "sysbench"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let words = said(&output);
+    assert!(words.contains("zipfian") && words.contains("whole number"), "{words}");
+    let absent = workspace.run(&["--engine", "sysbench", "--sysbench", "no-such-program"]);
+    assert!(said(&absent).contains("there is no program `no-such-program`"));
+    let native = workspace.run(&["--sysbench", "sysbench"]);
+    assert!(said(&native).contains("add --engine sysbench"));
+    assert!(!workspace.path("results").exists());
+}
