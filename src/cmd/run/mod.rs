@@ -4,7 +4,7 @@
 
 mod handles;
 mod session;
-mod site;
+pub(super) mod site;
 mod summary;
 
 use anyhow::{Context, anyhow};
@@ -22,7 +22,7 @@ use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
     let loaded = load_plan(&arguments.matrix)?;
-    let sites = Sites::choose(arguments, &loaded.plan, printer)?;
+    let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
     announce(&loaded.plan, &sites, printer);
     if loaded.plan.trials().is_empty() {
         return Err(Failure::input(anyhow!(
@@ -35,6 +35,7 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, sites, directory, interrupt, printer)?;
+    session.replace = arguments.replace;
     let outcome = session.measure()?;
     summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
 }
