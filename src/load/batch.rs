@@ -166,7 +166,7 @@ mod tests {
     fn inserts_list_every_row_of_a_chunk_once_and_end_at_their_size() {
         let rows = rows();
         let chunk = Chunk { first: 101, last: 6_100 };
-        for (packet_max, statements) in [(1 << 30, 3), (100_000, 13), (10, 6_000)] {
+        for (packet_max, statements) in [(1 << 30, 3), (100_000, 12), (10, 6_000)] {
             let mut inserts = Inserts::new(&rows, "sbtest1", chunk, packet_max);
             let (mut text, mut listed, mut number, mut bytes) = (String::new(), 0, 0, 0);
             while inserts.write_next(&mut text) {

@@ -244,7 +244,8 @@ mod tests {
         };
         assert_eq!(
             loading_text(&rows, Duration::from_secs(10)),
-            "2c4g: loading rows 44 % (1,100,000 of 2,500,000), 100,000 rows/s, 195 MB sent, 14s left"
+            "2c4g: loading rows 44 % (1,100,000 of 2,500,000), 100,000 rows/s, 195 MB sent, \
+             14s left"
         );
         let none = LoadingRows { rows_done: 100_000, ..rows };
         assert_eq!(

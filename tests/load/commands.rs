@@ -165,7 +165,8 @@ fn refresh_makes_the_data_anew_before_what_would_find_it_changed() {
     // Two levels of each: the first scenario that writes finds the data as it was.
     let by_scenario = space.gridbench(&["run", "--set", "dataset.refresh=scenario"]).exits(0);
     assert_eq!(by_scenario.count("dataset refreshed loaded"), 1, "{}", by_scenario.stderr);
-    // The run before left it changed: once at the start, then before each but the first that writes.
+    // The run before left it changed: anew at the start, then before each trial but the first that
+    // follows one that wrote.
     let by_cell = space.gridbench(&["run", "--set", "dataset.refresh=cell"]).exits(0);
     assert_eq!(by_cell.count("dataset refreshed loaded"), 4, "{}", by_cell.stderr);
     assert!(space.manifest().contains("\"changed_by\": null"));
