@@ -32,6 +32,10 @@ pub enum Command {
     Plan(PlanArgs),
     /// Measure a matrix and keep the results
     Run(Box<RunArgs>),
+    /// Load the datasets of a matrix, without measuring
+    Load(Box<LoadArgs>),
+    /// List the datasets of a matrix that gridbench loaded, and drop them with --yes
+    Clean(Box<CleanArgs>),
     /// Render a run or a baseline as a page
     Render(RenderArgs),
     /// Hold a run against a baseline, cell by cell
@@ -115,15 +119,57 @@ pub struct RunArgs {
     /// Go on with a run that was cut short; without a name, the latest of this matrix
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     pub resume: Option<String>,
+    /// Which server of our own.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Drop all tables of a schema that holds something else than the dataset, after naming them
+    #[arg(long)]
+    pub replace: bool,
+    /// The program of engine sysbench; without it, the one on PATH
+    #[arg(long, value_name = "PATH")]
+    pub sysbench: Option<PathBuf>,
+}
+
+/// Which server is started where no targets file names others.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
     /// The mysqld or mariadbd to start; without it, the one that is found
     #[arg(long, value_name = "PATH")]
     pub server: Option<PathBuf>,
     /// TCP port of the managed server; without it, a free one
     #[arg(long, value_name = "PORT")]
     pub server_port: Option<u16>,
-    /// The program of engine sysbench; without it, the one on PATH
-    #[arg(long, value_name = "PATH")]
-    pub sysbench: Option<PathBuf>,
+}
+
+/// `gridbench load`.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    /// Which matrix, how.
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    /// Which server of our own.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Connections that load side by side, in one table or in many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub loaders: Option<u32>,
+    /// Drop all tables of a schema that holds something else than the dataset, after naming them
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// `gridbench clean`.
+#[derive(Debug, Args)]
+pub struct CleanArgs {
+    /// Which matrix, how.
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    /// Which server of our own.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Drop what is listed
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `gridbench render`.

@@ -17,7 +17,7 @@ use gridbench::workload::{Generator, Program};
 
 /// Loads a dataset; an endpoint with its schema.
 fn loaded(endpoint: Endpoint, dataset: &Dataset) -> Endpoint {
-    let options = LoadOptions { loaders: 2, disk_free: None };
+    let options = LoadOptions { loaders: 2, ..LoadOptions::default() };
     let report = ensure(&endpoint, dataset, &options, &Interrupt::default(), &mut |_| {});
     Endpoint { database: Some(report.expect("it loads").database), ..endpoint }
 }

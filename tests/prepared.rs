@@ -180,7 +180,7 @@ fn until_no_handle_stands(endpoint: &Endpoint) {
 fn a_server_with_less_room_than_was_promised_is_made_do_with_by_both_drivers() {
     for server in servers() {
         let dataset = Dataset { tables: 5, table_size: 200, charset: "utf8mb4".into(), seed: 1 };
-        let options = LoadOptions { loaders: 1, disk_free: None };
+        let options = LoadOptions { loaders: 1, ..LoadOptions::default() };
         let root = server.endpoint();
         let report = ensure(&root, &dataset, &options, &Interrupt::default(), &mut |_| {}).unwrap();
         let endpoint = Endpoint { database: Some(report.database), ..root };

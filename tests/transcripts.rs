@@ -104,7 +104,7 @@ impl Log {
             unreachable!("it is a socket")
         };
         let root = server.endpoint();
-        let options = LoadOptions { loaders: 1, disk_free: None };
+        let options = LoadOptions { loaders: 1, ..LoadOptions::default() };
         let report = ensure(&root, &dataset, &options, &Interrupt::default(), &mut |_| {}).unwrap();
         let endpoint = Endpoint { database: Some(report.database), ..root };
         let mut log = Self { endpoint, socket, dataset, is_mariadb: false };

@@ -118,7 +118,7 @@ fn both_drivers_count_the_same_for_every_workload() {
             ensure(
                 &place,
                 &data,
-                &LoadOptions { loaders: 1, disk_free: None },
+                &LoadOptions { loaders: 1, ..LoadOptions::default() },
                 &Interrupt::default(),
                 &mut |_| {},
             )

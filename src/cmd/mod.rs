@@ -10,7 +10,10 @@ use crate::ui::Printer;
 
 mod baseline;
 mod calibrate;
+mod clean;
+mod dataset;
 mod diff;
+mod load;
 mod matrix_source;
 mod pages;
 mod plan;
@@ -79,6 +82,8 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
     match cli.command {
         Command::Plan(arguments) => plan::run(&arguments, printer),
         Command::Run(arguments) => run::run(&arguments, printer),
+        Command::Load(arguments) => load::run(&arguments, printer),
+        Command::Clean(arguments) => clean::run(&arguments, printer),
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),

@@ -1,57 +1,113 @@
-//! Rows as the statements and files that carry them.
+//! Rows as the statements and files that carry them, and their checksum.
 //!
 //! Must not know: connections.
 
 use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::model::Checksum;
 use crate::workload::rows::Rows;
+
+/// Rows that are in a table altogether or not at all: about 10 MB, a transaction that every server
+/// can hold and that is soon done again.
+pub(super) const CHUNK_ROWS: u64 = 50_000;
 
 /// Size at which a multi-row INSERT is sent, as sysbench's: about 2,700 rows.
 const INSERT_BYTES: usize = 512 << 10;
 /// More than the longest row.
 const ROW_BYTES_MAX: usize = 256;
-/// Rows in one LOAD DATA: about 10 MB, a transaction that every server can hold.
-const FILE_ROWS: u64 = 50_000;
 /// Size of the pieces in which a file is sent.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Writes the INSERT of the rows from the start of `ids` on, until it is full; returns the id
-/// that comes next.
-pub(super) fn insert(
-    rows: &Rows,
-    table: &str,
-    ids: RangeInclusive<u64>,
-    insert: &mut String,
-) -> u64 {
-    let end = *ids.end();
-    insert.clear();
-    insert.reserve(INSERT_BYTES + ROW_BYTES_MAX);
-    insert.push_str("INSERT INTO ");
-    insert.push_str(table);
-    insert.push_str(" (id, k, c, pad) VALUES ");
-    let head = insert.len();
-    for id in ids {
-        if insert.len() >= INSERT_BYTES {
-            return id;
-        }
-        if insert.len() > head {
-            insert.push(',');
-        }
-        rows.write_values(id, insert);
-    }
-    end + 1
+/// Rows of consecutive ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Chunk {
+    pub(super) first: u64,
+    pub(super) last: u64,
 }
 
-/// The LOAD DATA of the rows from the start of `ids` on, at most [`FILE_ROWS`], and its file.
-pub(super) fn file(rows: &Rows, table: &str, ids: RangeInclusive<u64>) -> (String, Lines) {
+impl Chunk {
+    /// The chunks of a table, in order.
+    pub(super) fn all(table_size: u64) -> impl Iterator<Item = Self> {
+        (0..table_size.div_ceil(CHUNK_ROWS)).map(move |index| {
+            let first = index * CHUNK_ROWS + 1;
+            Self { first, last: (first + CHUNK_ROWS - 1).min(table_size) }
+        })
+    }
+
+    pub(super) fn rows(self) -> u64 {
+        self.last - self.first + 1
+    }
+
+    fn ids(self) -> RangeInclusive<u64> {
+        self.first..=self.last
+    }
+}
+
+/// What was sent of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sent {
+    pub(super) checksum: Checksum,
+    /// Bytes of statements or files.
+    pub(super) bytes: u64,
+}
+
+/// The INSERTs of a chunk, one after the other.
+pub(super) struct Inserts<'a> {
+    rows: &'a Rows,
+    table: &'a str,
+    next: u64,
+    last: u64,
+    /// No statement is longer.
+    bytes_max: usize,
+    line: String,
+    pub(super) sent: Sent,
+}
+
+impl<'a> Inserts<'a> {
+    /// `packet_max`: the largest statement that the server takes.
+    pub(super) fn new(rows: &'a Rows, table: &'a str, chunk: Chunk, packet_max: usize) -> Self {
+        let bytes_max = packet_max.min(INSERT_BYTES);
+        let (next, last) = (chunk.first, chunk.last);
+        Self { rows, table, next, last, bytes_max, line: String::new(), sent: Sent::default() }
+    }
+
+    /// Replaces the text by the next INSERT; false where there is none.
+    pub(super) fn write_next(&mut self, text: &mut String) -> bool {
+        if self.next > self.last {
+            return false;
+        }
+        text.clear();
+        text.reserve(self.bytes_max);
+        text.push_str("INSERT INTO ");
+        text.push_str(self.table);
+        text.push_str(" (id, k, c, pad) VALUES ");
+        let head = text.len();
+        while self.next <= self.last
+            && (text.len() == head || text.len() + ROW_BYTES_MAX <= self.bytes_max)
+        {
+            if text.len() > head {
+                text.push(',');
+            }
+            let counted = (&mut self.line, &mut self.sent.checksum);
+            self.rows.write_checked_values(self.next, text, counted);
+            self.next += 1;
+        }
+        self.sent.bytes += text.len() as u64;
+        true
+    }
+}
+
+/// The LOAD DATA of a chunk, its file, and where the file says what has become of it.
+pub(super) fn file(rows: &Rows, table: &str, chunk: Chunk) -> (String, Lines, Arc<Mutex<Sent>>) {
     // The bytes are digits, dashes, tabs and line feeds: the same in every character set.
     let sql = format!(
         "LOAD DATA LOCAL INFILE 'gridbench' INTO TABLE {table} CHARACTER SET latin1 \
-         FIELDS TERMINATED BY '\\t' LINES TERMINATED BY '\\n' (id, k, c, pad)"
+         FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n' (id, k, c, pad)"
     );
-    let next = *ids.start();
-    let end = next.saturating_add(FILE_ROWS).min(ids.end() + 1);
-    (sql, Lines { rows: rows.clone(), next, end })
+    let sent = Arc::default();
+    let (next, last) = chunk.ids().into_inner();
+    (sql, Lines { rows: rows.clone(), next, last, sent: Arc::clone(&sent) }, sent)
 }
 
 /// A file of rows, made piece by piece.
@@ -59,28 +115,27 @@ pub(super) fn file(rows: &Rows, table: &str, ids: RangeInclusive<u64>) -> (Strin
 pub(super) struct Lines {
     rows: Rows,
     next: u64,
-    end: u64,
-}
-
-impl Lines {
-    /// The id after the last one.
-    pub(super) fn end(&self) -> u64 {
-        self.end
-    }
+    last: u64,
+    sent: Arc<Mutex<Sent>>,
 }
 
 impl Iterator for Lines {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        if self.next == self.end {
+        if self.next > self.last {
             return None;
         }
         let mut piece = String::with_capacity(PIECE_BYTES + ROW_BYTES_MAX);
-        while self.next < self.end && piece.len() < PIECE_BYTES {
-            self.rows.write_line(self.next, &mut piece);
+        let mut checksum = Checksum::default();
+        while self.next <= self.last && piece.len() < PIECE_BYTES {
+            self.rows.write_line(self.next, &mut piece, &mut checksum);
             self.next += 1;
         }
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.checksum.merge(checksum);
+        sent.bytes += piece.len() as u64;
+        drop(sent);
         Some(piece)
     }
 }
@@ -90,42 +145,62 @@ mod tests {
     use super::*;
     use crate::model::Dataset;
 
-    #[test]
-    fn inserts_list_every_row_once_and_end_at_their_size() {
-        let dataset = Dataset { tables: 1, table_size: 6_000, charset: "utf8mb4".into(), seed: 1 };
-        let rows = Rows::new(&dataset, 1);
-        let mut insert = String::new();
-        let mut starts = vec![1];
-        let mut listed = 0;
-        while let Some(next) = starts.last().copied().filter(|next| *next <= 6_000) {
-            starts.push(super::insert(&rows, "sbtest1", next..=6_000, &mut insert));
-            let head = format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({next},");
-            assert!(insert.starts_with(&head), "{}", &insert[..80]);
-            assert!(insert.ends_with("')") && insert.len() < INSERT_BYTES + ROW_BYTES_MAX);
-            listed += insert.matches("'),(").count() + 1;
-        }
-        assert_eq!(listed, 6_000);
-        assert!(starts.len() == 4, "{starts:?}");
-        assert_eq!(starts.last(), Some(&6_001));
+    fn rows() -> Rows {
+        let dataset = Dataset { tables: 1, table_size: 60_000, charset: "utf8mb4".into(), seed: 1 };
+        Rows::new(&dataset, 1)
     }
 
     #[test]
-    fn files_list_every_row_once_in_pieces() {
-        let dataset = Dataset { tables: 1, table_size: 60_000, charset: "utf8mb4".into(), seed: 1 };
-        let rows = Rows::new(&dataset, 1);
-        let (mut next, mut id) = (1, 0);
-        while next <= 60_000 {
-            let (_, lines) = file(&rows, "sbtest1", next..=60_000);
-            next = lines.end();
-            for piece in lines {
-                assert!(piece.len() < PIECE_BYTES + ROW_BYTES_MAX);
-                for line in piece.lines() {
-                    id += 1;
-                    assert!(line.starts_with(&format!("{id}\t")), "{line}");
-                }
+    fn chunks_hold_every_row_once() {
+        for table_size in [1, 49_999, 50_000, 50_001, 175_000] {
+            let chunks: Vec<Chunk> = Chunk::all(table_size).collect();
+            assert_eq!(chunks.iter().map(|chunk| chunk.rows()).sum::<u64>(), table_size);
+            assert_eq!(chunks.first().map(|chunk| chunk.first), Some(1));
+            assert_eq!(chunks.last().map(|chunk| chunk.last), Some(table_size));
+            assert!(chunks.windows(2).all(|pair| pair[0].last + 1 == pair[1].first));
+            assert!(chunks.iter().all(|chunk| chunk.rows() <= CHUNK_ROWS));
+        }
+    }
+
+    #[test]
+    fn inserts_list_every_row_of_a_chunk_once_and_end_at_their_size() {
+        let rows = rows();
+        let chunk = Chunk { first: 101, last: 6_100 };
+        for (packet_max, statements) in [(1 << 30, 3), (100_000, 12), (10, 6_000)] {
+            let mut inserts = Inserts::new(&rows, "sbtest1", chunk, packet_max);
+            let (mut text, mut listed, mut number, mut bytes) = (String::new(), 0, 0, 0);
+            while inserts.write_next(&mut text) {
+                let head = format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({},", 101 + listed);
+                assert!(text.starts_with(&head), "{}", &text[..80]);
+                assert!(text.ends_with("')"));
+                assert!(text.len() <= packet_max.max(ROW_BYTES_MAX).min(INSERT_BYTES));
+                listed += text.matches("'),(").count() + 1;
+                number += 1;
+                bytes += text.len() as u64;
             }
-            assert_eq!(next, id + 1);
+            assert_eq!((listed, number), (6_000, statements));
+            let checksum = rows.checksum(101..=6_100);
+            assert_eq!(inserts.sent, Sent { checksum, bytes });
+        }
+    }
+
+    #[test]
+    fn a_file_lists_every_row_of_a_chunk_once_in_pieces() {
+        let rows = rows();
+        let chunk = Chunk { first: 50_001, last: 60_000 };
+        let (sql, lines, sent) = file(&rows, "sbtest1", chunk);
+        assert!(sql.contains("INTO TABLE sbtest1 "), "{sql}");
+        let (mut id, mut bytes) = (50_000, 0);
+        for piece in lines {
+            assert!(piece.len() < PIECE_BYTES + ROW_BYTES_MAX);
+            bytes += piece.len() as u64;
+            for line in piece.lines() {
+                id += 1;
+                assert!(line.starts_with(&format!("{id}\t")), "{line}");
+            }
         }
         assert_eq!(id, 60_000);
+        let checksum = rows.checksum(50_001..=60_000);
+        assert_eq!(*sent.lock().unwrap(), Sent { checksum, bytes });
     }
 }

@@ -26,7 +26,7 @@ pub fn fill_cache(
     options: &LoadOptions,
     interrupt: &Interrupt,
 ) -> Result<(), LoadError> {
-    let home = Rc::new(Home::new(endpoint, dataset));
+    let home = Rc::new(Home::new(endpoint, dataset, "caching"));
     let next = Rc::new(Cell::new(1));
     let tasks = LocalSet::new();
     tasks.block_on(&runtime()?, async {
@@ -43,7 +43,7 @@ pub fn fill_cache(
 
 /// One reader: takes tables until there are none.
 async fn read(home: Rc<Home>, next: Rc<Cell<u32>>, interrupt: Interrupt) -> Result<(), LoadError> {
-    let step = "reading the dataset into the cache";
+    let step = "reading its tables";
     let connected = Admin::connect(&home.endpoint).await;
     let mut admin = connected.map_err(|error| home.failed(step, error))?;
     loop {

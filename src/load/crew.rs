@@ -1,8 +1,8 @@
 //! Loaders side by side: each a thread with a runtime and a connection of its own.
 //!
-//! Must not know: how a table is made.
+//! Must not know: how a step is done.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use tokio::runtime::Runtime;
 
 use crate::driver::adapter::Admin;
 use crate::model::Interrupt;
-use crate::workload::schema as names;
 
-use super::schema::{Home, Standing};
-use super::table::Loader;
-use super::{LoadError, LoadProgress, LoadStage};
+use super::board::Board;
+use super::loader::{Loader, Shared};
+use super::schema::Home;
+use super::{LoadError, LoadEvent, LoadProgress, LoadStage};
 
 /// How often progress is told.
 const TICK: Duration = Duration::from_millis(100);
@@ -23,92 +23,85 @@ const TICK: Duration = Duration::from_millis(100);
 /// Those who load together.
 pub(super) struct Crew<'a> {
     pub(super) home: &'a Home,
-    pub(super) standing: &'a Standing,
+    pub(super) board: &'a Board,
     pub(super) interrupt: &'a Interrupt,
     pub(super) loaders: u32,
+    /// Whether rows travel as files; false from the first that the server refuses.
+    pub(super) takes_files: &'a AtomicBool,
+    pub(super) may_skip_log: bool,
 }
 
-/// What they share.
-struct Work {
-    tables: Vec<u32>,
-    next: AtomicUsize,
-    rows_done: AtomicU64,
-    failed: AtomicBool,
+/// What a loader says.
+enum Word {
+    Retrying(String),
+    Ended(Result<(), LoadError>),
 }
 
 impl Crew<'_> {
-    /// Makes these tables; the first error stops all loaders.
+    /// Does all steps of the board; the first error stops all loaders. Returns the last progress.
     pub(super) fn load(
         &self,
-        tables: Vec<u32>,
-        mut progress: LoadProgress,
-        observe: &mut dyn FnMut(LoadProgress),
-    ) -> Result<(), LoadError> {
-        let loaders = tables.len().min(self.loaders.max(1) as usize);
-        let work = Work {
-            tables,
-            next: AtomicUsize::new(0),
-            rows_done: AtomicU64::new(progress.rows_done),
-            failed: AtomicBool::new(false),
+        progress: LoadProgress,
+        observe: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<LoadProgress, LoadError> {
+        let failed = AtomicBool::new(false);
+        let stop = || self.interrupt.is_requested() || failed.load(Ordering::Relaxed);
+        let (rows_done, bytes_done) = (AtomicU64::new(progress.rows_done), AtomicU64::new(0));
+        let shared = Shared {
+            home: self.home,
+            stop: &stop,
+            takes_files: self.takes_files,
+            may_skip_log: self.may_skip_log,
+            rows_done: &rows_done,
+            bytes_done: &bytes_done,
         };
-        let (ended, ends) = mpsc::channel();
+        let (word, words) = mpsc::channel();
         thread::scope(|scope| {
             let mut first_error = None;
-            for number in 0..loaders {
-                let (ended, work) = (ended.clone(), &work);
+            for number in 0..self.loaders.max(1) {
+                let (word, shared, failed) = (word.clone(), &shared, &failed);
                 let named = thread::Builder::new().name(format!("loader-{number}"));
                 let spawned = named.spawn_scoped(scope, move || {
-                    let result = self.run(work);
-                    work.failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                    let result = self.work(shared, &word);
+                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
                     // The receiver outlives every loader.
-                    let _ = ended.send(result);
+                    let _ = word.send(Word::Ended(result));
                 });
                 if let Err(error) = spawned {
-                    work.failed.store(true, Ordering::Relaxed);
+                    failed.store(true, Ordering::Relaxed);
                     first_error = Some(LoadError::System { message: error.to_string() });
                     break;
                 }
             }
-            drop(ended);
-            loop {
-                progress.rows_done = work.rows_done.load(Ordering::Relaxed);
-                let all_rows = progress.rows_done >= progress.rows_total;
-                progress.stage = if all_rows { LoadStage::Indexes } else { LoadStage::Rows };
-                observe(progress);
-                match ends.recv_timeout(TICK) {
-                    Ok(Err(error)) => keep_first(&mut first_error, error),
-                    Ok(Ok(())) | Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
-            }
-            first_error.map_or(Ok(()), Err)
+            drop(word);
+            listen(&words, &shared, progress, observe, first_error)
         })
     }
 
-    /// One loader: takes tables until there are none.
-    fn run(&self, work: &Work) -> Result<(), LoadError> {
-        let stop = || self.interrupt.is_requested() || work.failed.load(Ordering::Relaxed);
+    /// One loader: does steps until there are none.
+    fn work(&self, shared: &Shared<'_>, word: &mpsc::Sender<Word>) -> Result<(), LoadError> {
+        let tell = |text: String| {
+            // The receiver outlives every loader.
+            let _ = word.send(Word::Retrying(text));
+        };
         runtime()?.block_on(async {
-            let mut loader = Loader::connect(self.home, &stop, &work.rows_done).await?;
-            while let Some(table) = work.tables.get(work.next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.make(&mut loader, *table).await {
-                    if error == LoadError::Interrupted {
-                        self.kill(&loader.admin).await;
+            let mut loader = Loader::connect(shared, &tell).await?;
+            let mut current = None;
+            while let Some(step) = self.board.next(current, shared.stop) {
+                current = Some(step.table());
+                match loader.run(&step).await {
+                    Ok(done) => self.board.done(&step, done),
+                    Err(error) => {
+                        if error == LoadError::Interrupted {
+                            self.kill(&loader.admin).await;
+                        }
+                        return Err(error);
                     }
-                    return Err(error);
                 }
             }
             loader.admin.close().await;
-            Ok(())
+            if self.interrupt.is_requested() { Err(LoadError::Interrupted) } else { Ok(()) }
         })
-    }
-
-    async fn make(&self, loader: &mut Loader<'_>, number: u32) -> Result<(), LoadError> {
-        let table = names::table(number);
-        if self.standing.tables.contains(&table) {
-            loader.drop(&table).await?;
-        }
-        loader.make(number, &table).await
     }
 
     /// Ends the statement that was given up, so that the next run need not wait for it. Best
@@ -119,6 +112,31 @@ impl Crew<'_> {
             admin.close().await;
         }
     }
+}
+
+/// Tells progress until all loaders have ended.
+fn listen(
+    words: &mpsc::Receiver<Word>,
+    shared: &Shared<'_>,
+    mut progress: LoadProgress,
+    observe: &mut dyn FnMut(LoadEvent<'_>),
+    mut first_error: Option<LoadError>,
+) -> Result<LoadProgress, LoadError> {
+    loop {
+        let word = words.recv_timeout(TICK);
+        progress.rows_done = shared.rows_done.load(Ordering::Relaxed);
+        progress.bytes_sent = shared.bytes_done.load(Ordering::Relaxed);
+        let all_rows = progress.rows_done >= progress.rows_total;
+        progress.stage = if all_rows { LoadStage::Indexes } else { LoadStage::Rows };
+        observe(LoadEvent::Progress(progress));
+        match word {
+            Ok(Word::Ended(Err(error))) => keep_first(&mut first_error, error),
+            Ok(Word::Retrying(reason)) => observe(LoadEvent::Retrying { reason: &reason }),
+            Ok(Word::Ended(Ok(()))) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    first_error.map_or(Ok(progress), Err)
 }
 
 /// Keeps the error that explains the others: those who were told to stop are not the cause.

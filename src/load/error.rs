@@ -3,22 +3,22 @@
 //! Must not know: how it is told to the user beyond one sentence with its remedy.
 
 use crate::driver::DriverError;
-use crate::model::Bytes;
+use crate::model::{Bytes, Checksum};
 
-/// Why a dataset could not be loaded. Whatever it was, nothing that is not ours was touched,
-/// and the next call goes on from the tables that are complete.
+/// Why a dataset could not be loaded. Whatever it was, what is in stays, and the next call goes on
+/// from there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The user asked to stop.
     #[error(
-        "loading was interrupted; complete tables are kept, and the next run goes on from them"
+        "loading was interrupted; the rows that are in stay, and the next run goes on from them"
     )]
     Interrupted,
     /// The schema's name is taken by something that is not this dataset.
     #[error(
         "schema `{database}` at {address} is not touched, because {found}; name another one as \
-         `database` in the targets file, or, if nobody needs it, `DROP DATABASE {database}`, and \
-         run again"
+         `database` in the targets file, or, if nobody needs what is in it, add --replace, which \
+         drops all its tables"
     )]
     Foreign {
         /// The schema.
@@ -60,7 +60,7 @@ pub enum LoadError {
     /// The server has no room left.
     #[error(
         "the server ran out of disk space {doing}: {message}; free some, or load fewer rows, and \
-         run again: complete tables are kept"
+         run again: the rows that are in stay"
     )]
     DiskFull {
         /// What was being done.
@@ -91,18 +91,30 @@ pub enum LoadError {
     },
     /// A table does not hold what was sent.
     #[error(
-        "table `{database}`.{table} holds {found} rows after loading, not {expected}; look for \
-         what else writes to it and run again"
+        "table `{database}`.{table} does not hold what was sent: the server counts {found} from id \
+         {first}, and {expected} were sent; look for what else writes to it and run again: it will \
+         be made anew"
     )]
-    Count {
+    Content {
         /// The schema.
         database: String,
         /// The table.
         table: String,
-        /// Rows that the server counts.
-        found: u64,
-        /// Rows that were sent.
-        expected: u64,
+        /// The first id of the rows that were compared.
+        first: u64,
+        /// What the server counts.
+        found: Checksum,
+        /// What was sent.
+        expected: Checksum,
+    },
+    /// The server was started anew again and again, each time without what it had committed.
+    #[error(
+        "the server of dataset `{database}` has lost what it had committed, several times; see why \
+         it ends, and whether innodb_flush_log_at_trx_commit should be 1, and run again"
+    )]
+    Forgetful {
+        /// The schema.
+        database: String,
     },
     /// This machine did not give a thread or a runtime.
     #[error("a load thread could not be started: {message}")]
@@ -118,13 +130,47 @@ impl LoadError {
         let message = source.to_string();
         if is_disk_full(&source) {
             Self::DiskFull { doing, message }
-        } else if matches!(source.code(), 1044 | 1142 | 1227) {
+        } else if matches!(source.code(), 1044 | 1142 | 1143 | 1227 | 1370) {
             Self::Denied { doing, database: database.to_owned(), message }
         } else {
             Self::Driver { doing, source }
         }
     }
+
+    /// Whether another try may do: the connection was lost, or the server is too busy just now.
+    pub(super) fn is_transient(&self) -> bool {
+        let Self::Driver { source, .. } = self else { return false };
+        self.is_lost() || PASSING_CODES.contains(&source.code())
+    }
+
+    /// Whether the connection is gone.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self, Self::Driver { source: DriverError::Lost { .. }, .. })
+    }
+
+    /// Whether the server takes no files from this client.
+    pub(super) fn is_files_refused(&self) -> bool {
+        matches!(self, Self::Driver { source, .. } if FILES_REFUSED_CODES.contains(&source.code()))
+    }
+
+    /// Whether rows were there already (ER_DUP_ENTRY), or a file's were fewer than were sent, which
+    /// is how a server says the same of a file.
+    pub(super) fn is_about_duplicates(&self) -> bool {
+        matches!(self, Self::Content { .. })
+            || matches!(self, Self::Driver { source, .. } if source.code() == 1062)
+    }
+
+    /// Whether an index of that name is there already (ER_DUP_KEYNAME).
+    pub(super) fn is_duplicate_index(&self) -> bool {
+        matches!(self, Self::Driver { source, .. } if source.code() == 1061)
+    }
 }
+
+/// What passes: lock wait timeout, deadlock, a row that changed since it was read, a table that
+/// did, too many connections.
+const PASSING_CODES: [u16; 5] = [1205, 1213, 1020, 1412, 1040];
+/// LOAD DATA LOCAL is not allowed, in the words of three generations of servers.
+const FILES_REFUSED_CODES: [u16; 3] = [1148, 3948, 4166];
 
 /// 1114 "the table is full", 1021 "disk full", or the system's error 28 in another's words.
 fn is_disk_full(error: &DriverError) -> bool {
@@ -155,6 +201,17 @@ mod tests {
             assert!(matches!(error, LoadError::DiskFull { .. }), "{error}");
             assert!(error.to_string().contains("ran out of disk space loading sbtest1"));
         }
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        assert!(error(1205, "Lock wait timeout exceeded").is_transient());
+        assert!(!error(1064, "syntax").is_transient());
+        assert!(!error(1114, "The table 'sbtest1' is full").is_transient());
+        let source = DriverError::Lost { address: "tcp://db:3306".into(), message: "gone".into() };
+        let lost = LoadError::new("loading".into(), "sbtest", source);
+        assert!(lost.is_transient() && lost.is_lost());
+        assert!(error(1148, "not allowed").is_files_refused());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The dataset's schema: whose it is, and which of its tables are complete.
+//! The dataset's schema: whose it is, and the table in it that says what is in.
 //!
-//! Must not know: rows.
+//! Must not know: rows, or what the state means beyond its text.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,21 @@ use crate::driver::adapter::Admin;
 use crate::model::{Dataset, Endpoint};
 use crate::workload::schema as names;
 
-use super::LoadError;
+use super::state::{CHANGED, CREATED, FINGERPRINT, SCHEMA, SHAPE, Standing};
+use super::{LoadError, LoadEvent};
 
 /// The table that says whose the schema is and what is complete. It is the one table beside
 /// `sbtest1..` in a dataset's schema.
 pub const STATE_TABLE: &str = "gridbench_dataset";
 
-const FINGERPRINT: &str = "fingerprint";
-const LOADING: &str = "loading";
-const COMPLETE: &str = "complete";
-
-/// Tables that one statement marks.
-const MARKS_MAX: usize = 1_000;
+/// Tables that one statement forgets.
+const FORGOTTEN_MAX: usize = 1_000;
 /// A connection that has just ended keeps its lock until the server has noticed.
 const LOCK_WAIT_SECS: u32 = 3;
+/// MySQL takes no longer name of a lock.
+const LOCK_NAME_CHARS: usize = 64;
+/// No longer than the state table's column.
+const STATE_CHARS: usize = 250;
 
 /// A dataset and the place where it lives.
 #[derive(Debug, Clone)]
@@ -32,179 +33,259 @@ pub(super) struct Home {
     /// Its endpoint, with the schema as database.
     pub(super) endpoint: Endpoint,
     fingerprint: String,
-}
-
-/// What was found in the schema.
-#[derive(Debug, Default)]
-pub(super) struct Standing {
-    /// Numbers of the tables that the state table calls complete.
-    pub(super) complete: BTreeSet<u32>,
-    /// Names of the tables that are there.
-    pub(super) tables: BTreeSet<String>,
+    /// What is done to it, as errors name it.
+    purpose: &'static str,
 }
 
 impl Home {
-    pub(super) fn new(endpoint: &Endpoint, dataset: &Dataset) -> Self {
+    /// `purpose`: what is done to the dataset, for example `loading`.
+    pub(super) fn new(endpoint: &Endpoint, dataset: &Dataset, purpose: &'static str) -> Self {
         let named = endpoint.database.clone();
         let database = named.unwrap_or_else(|| names::database(dataset));
         let endpoint = Endpoint { database: Some(database.clone()), ..endpoint.clone() };
         let fingerprint = names::fingerprint(dataset);
-        Self { dataset: dataset.clone(), database, endpoint, fingerprint }
+        Self { dataset: dataset.clone(), database, endpoint, fingerprint, purpose }
     }
 
-    /// Connects, makes sure that nobody else loads, and that the schema is there and ours.
-    pub(super) async fn open(&self) -> Result<(Admin, Standing), LoadError> {
+    /// Connects, makes sure that nobody else loads, and that the schema is there and ours. With
+    /// `replace` a schema of anybody else becomes ours: its tables are named, then dropped.
+    pub(super) async fn open(
+        &self,
+        replace: bool,
+        observe: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<(Admin, Standing), LoadError> {
         let charset = &self.dataset.charset;
         let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if charset.is_empty() || !charset.bytes().all(known) {
             return Err(LoadError::Charset { charset: charset.clone() });
         }
-        let endpoint = Endpoint { database: None, ..self.endpoint.clone() };
-        let mut admin =
-            Admin::connect(&endpoint).await.map_err(|e| self.failed("connecting", e))?;
-        self.lock(&mut admin).await?;
-        self.create_schema(&mut admin).await.map_err(|e| self.failed("creating its schema", e))?;
-        let use_schema = format!("USE `{}`", self.database);
-        self.run(&mut admin, &use_schema, "opening its schema").await?;
-        let standing = self.standing(&mut admin).await?;
-        Ok((admin, standing))
+        let mut admin = self.connect_locked().await?;
+        let is_created = self.create_schema(&mut admin).await?;
+        let mut standing = self.standing(&mut admin).await?;
+        if let Some(found) = self.objection(standing.as_ref()) {
+            if !replace {
+                let (database, address) = (self.database.clone(), admin.address());
+                return Err(LoadError::Foreign { database, address, found });
+            }
+            self.drop_all(&mut admin, observe).await?;
+            let is_ours = standing.is_some_and(|standing| standing.is_created);
+            self.create_state(&mut admin, is_ours).await?;
+            standing = self.standing(&mut admin).await?;
+        } else if standing.as_ref().is_none_or(|standing| standing.fingerprint.is_none()) {
+            self.create_state(&mut admin, is_created).await?;
+            standing = self.standing(&mut admin).await?;
+        }
+        Ok((admin, standing.unwrap_or_default()))
     }
 
-    /// An advisory lock, held until the connection ends; however long that is.
-    async fn lock(&self, admin: &mut Admin) -> Result<(), LoadError> {
-        self.run(admin, "SET SESSION wait_timeout = 2147483", "setting wait_timeout").await?;
-        let sql = format!("SELECT GET_LOCK('gridbench:{}', {LOCK_WAIT_SECS})", self.database);
+    /// Connects without choosing the schema, which need not be there, and takes its lock.
+    pub(super) async fn connect_locked(&self) -> Result<Admin, LoadError> {
+        let endpoint = Endpoint { database: None, ..self.endpoint.clone() };
+        let connected = Admin::connect(&endpoint).await;
+        let mut admin = connected.map_err(|error| self.failed("connecting", error))?;
+        // An advisory lock, held until the connection ends; however long that is.
+        self.run(&mut admin, "SET SESSION wait_timeout = 2147483", "setting wait_timeout").await?;
+        let sql = format!("SELECT GET_LOCK('{}', {LOCK_WAIT_SECS})", self.lock_name());
         let got = admin.scalar(&sql).await.map_err(|e| self.failed("taking its lock", e))?;
         if got.as_deref() == Some("1") {
-            return Ok(());
+            return Ok(admin);
         }
         Err(LoadError::Busy { database: self.database.clone(), address: admin.address() })
     }
 
-    /// Gives the lock back; where that fails, the end of the connection does it.
-    pub(super) async fn unlock(&self, admin: &mut Admin) {
-        let _ = admin.scalar(&format!("SELECT RELEASE_LOCK('gridbench:{}')", self.database)).await;
+    /// Gives the lock back and closes; where that fails, the end of the connection does both.
+    pub(super) async fn close(&self, mut admin: Admin) {
+        let _ = admin.scalar(&format!("SELECT RELEASE_LOCK('{}')", self.lock_name())).await;
+        admin.close().await;
     }
 
-    /// Creates the schema, or gives an empty one the dataset's character set.
-    async fn create_schema(&self, admin: &mut Admin) -> Result<(), DriverError> {
+    fn lock_name(&self) -> String {
+        let name = format!("gridbench:{}", self.database);
+        quoted(&name.chars().take(LOCK_NAME_CHARS).collect::<String>())
+    }
+
+    /// Creates the schema, or gives an empty one the dataset's character set. Returns whether it
+    /// was not there.
+    async fn create_schema(&self, admin: &mut Admin) -> Result<bool, LoadError> {
         let Self { database, dataset: Dataset { charset, .. }, .. } = self;
-        let sql = format!(
-            "SELECT default_character_set_name FROM information_schema.schemata \
-             WHERE schema_name = '{database}'"
-        );
-        match admin.scalar(&sql).await? {
+        let found = match self.charset_of_schema(admin).await? {
             None => {
                 let sql = format!("CREATE DATABASE `{database}` CHARACTER SET {charset}");
-                admin.execute(&sql).await?;
+                self.run(admin, &sql, "creating its schema").await?;
+                None
             }
             Some(found) if found != *charset && self.tables(admin).await?.is_empty() => {
                 let sql = format!("ALTER DATABASE `{database}` CHARACTER SET {charset}");
-                admin.execute(&sql).await?;
+                self.run(admin, &sql, "creating its schema").await?;
+                Some(found)
             }
-            Some(_) => {}
-        }
-        Ok(())
+            found => found,
+        };
+        self.run(admin, &format!("USE `{database}`"), "opening its schema").await?;
+        Ok(found.is_none())
     }
 
-    async fn tables(&self, admin: &mut Admin) -> Result<Vec<String>, DriverError> {
-        let rows = admin.rows(&format!("SHOW TABLES FROM `{}`", self.database)).await?;
+    /// The schema's character set; `None`: there is no such schema.
+    pub(super) async fn charset_of_schema(
+        &self,
+        admin: &mut Admin,
+    ) -> Result<Option<String>, LoadError> {
+        let sql = format!(
+            "SELECT default_character_set_name FROM information_schema.schemata \
+             WHERE schema_name = '{}'",
+            quoted(&self.database)
+        );
+        admin.scalar(&sql).await.map_err(|e| self.failed("looking for its schema", e))
+    }
+
+    /// Tables of the schema, views among them.
+    async fn tables(&self, admin: &mut Admin) -> Result<BTreeSet<String>, LoadError> {
+        let rows = admin.rows(&format!("SHOW TABLES FROM `{}`", self.database)).await;
+        let rows = rows.map_err(|e| self.failed("listing its tables", e))?;
         Ok(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
     }
 
-    /// Reads the state table, or makes it in an empty schema; refuses any other schema.
-    async fn standing(&self, admin: &mut Admin) -> Result<Standing, LoadError> {
-        let failed = |e| self.failed("reading its state", e);
-        let mut tables = BTreeSet::from_iter(self.tables(admin).await.map_err(failed)?);
+    /// What is in the schema, which must be there; `None` where it has no state table, but others.
+    pub(super) async fn standing(&self, admin: &mut Admin) -> Result<Option<Standing>, LoadError> {
+        let mut tables = self.tables(admin).await?;
         if !tables.remove(STATE_TABLE) {
-            if let Some(name) = tables.first() {
-                let found = format!("it holds `{name}`, which gridbench did not make");
-                return Err(self.foreign(admin, found));
-            }
-            let sql = format!(
-                "CREATE TABLE {STATE_TABLE} (item VARCHAR(64) NOT NULL PRIMARY KEY, \
-                 state VARCHAR(255) NOT NULL) /*! ENGINE = innodb */"
-            );
-            self.run(admin, &sql, "creating its state table").await?;
+            return Ok(tables.is_empty().then(Standing::default));
         }
-        let rows = admin.rows(&format!("SELECT item, state FROM {STATE_TABLE}")).await;
-        let rows = rows.map_err(failed)?;
-        self.standing_of(admin, &rows, tables).await
+        let sql = format!("SELECT item, state FROM `{}`.{STATE_TABLE}", self.database);
+        let rows = admin.rows(&sql).await.map_err(|e| self.failed("reading its state", e))?;
+        Ok(Some(Standing::read(&rows, tables)))
     }
 
-    /// What the rows of the state table mean.
-    async fn standing_of(
-        &self,
-        admin: &mut Admin,
-        rows: &[Vec<Option<String>>],
-        tables: BTreeSet<String>,
-    ) -> Result<Standing, LoadError> {
-        let mut standing = Standing { complete: BTreeSet::new(), tables };
-        let mut fingerprint = None;
-        for row in rows {
-            let [Some(item), Some(state)] = row.as_slice() else { continue };
-            if item == FINGERPRINT {
-                fingerprint = Some(state.as_str());
-            } else if state == COMPLETE {
-                let number = item.strip_prefix("sbtest").map(str::parse::<u32>);
-                standing.complete.extend(number.into_iter().flatten());
+    /// Why the schema is not ours to fill, if it is not.
+    fn objection(&self, standing: Option<&Standing>) -> Option<String> {
+        let Some(standing) = standing else {
+            return Some("it holds tables that gridbench did not make".to_owned());
+        };
+        match (&standing.fingerprint, &standing.shape) {
+            (Some(found), _) if *found == self.fingerprint => None,
+            // Empty, or made by a run that was killed before its first word.
+            (None, _) if standing.tables.is_empty() => None,
+            (_, Some(shape)) => {
+                let asked = names::shape(&self.dataset);
+                Some(if asked == *shape {
+                    "it holds this dataset as another version of gridbench makes it".to_owned()
+                } else {
+                    format!("it holds another dataset: asked {asked}; found {shape}")
+                })
             }
-        }
-        match fingerprint {
-            Some(found) if found == self.fingerprint => Ok(standing),
-            // Made by a run that was killed before its first word.
-            None if standing.tables.is_empty() && rows.is_empty() => {
-                self.mark(admin, FINGERPRINT, &self.fingerprint).await?;
-                Ok(standing)
-            }
-            _ => {
-                let found = "it holds a dataset with another fingerprint (another seed, \
-                             character set or version of gridbench)";
-                Err(self.foreign(admin, found.to_owned()))
-            }
+            _ => Some(
+                "it holds a dataset with another fingerprint (another seed, character set or \
+                 version of gridbench)"
+                    .to_owned(),
+            ),
         }
     }
 
-    /// Notes that these tables are about to be made anew.
-    pub(super) async fn mark_loading(
+    /// Drops every table of the schema, and nothing else, after naming them.
+    async fn drop_all(
         &self,
         admin: &mut Admin,
-        tables: &[u32],
+        observe: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Result<(), LoadError> {
-        let row = |table: &u32| format!("('{}', '{LOADING}')", names::table(*table));
-        for tables in tables.chunks(MARKS_MAX) {
-            let rows: Vec<String> = tables.iter().map(row).collect();
-            let sql = format!("REPLACE INTO {STATE_TABLE} (item, state) VALUES {}", rows.join(","));
+        let sql =
+            format!("SHOW FULL TABLES FROM `{}` WHERE Table_type = 'BASE TABLE'", self.database);
+        let rows = admin.rows(&sql).await.map_err(|e| self.failed("listing its tables", e))?;
+        let mut names: Vec<String> =
+            rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+        // The state table goes last: until then the schema is still known for what it was.
+        names.sort_by_key(|name| name == STATE_TABLE);
+        observe(LoadEvent::Replacing { database: &self.database, tables: &names });
+        self.run(admin, "SET SESSION foreign_key_checks = 0", "replacing its tables").await?;
+        for name in &names {
+            self.drop_table(admin, name).await?;
+        }
+        let Self { database, dataset: Dataset { charset, .. }, .. } = self;
+        let sql = format!("ALTER DATABASE `{database}` CHARACTER SET {charset}");
+        self.run(admin, &sql, "setting its character set").await
+    }
+
+    pub(super) async fn drop_table(&self, admin: &mut Admin, name: &str) -> Result<(), LoadError> {
+        let name = name.replace('`', "``");
+        let sql = format!("DROP TABLE IF EXISTS `{}`.`{name}`", self.database);
+        self.run(admin, &sql, &format!("dropping {name}")).await
+    }
+
+    /// Makes the state table and its first rows, which stand or stand not together.
+    async fn create_state(&self, admin: &mut Admin, is_created: bool) -> Result<(), LoadError> {
+        let sql = format!(
+            "CREATE TABLE IF NOT EXISTS {STATE_TABLE} (item VARCHAR(64) NOT NULL PRIMARY KEY, \
+             state VARCHAR(255) NOT NULL) /*! ENGINE = innodb */"
+        );
+        self.run(admin, &sql, "creating its state table").await?;
+        let schema: &[(&str, &str)] = if is_created { &[(SCHEMA, CREATED)] } else { &[] };
+        self.write_identity(admin, schema).await
+    }
+
+    /// Notes whose rows these are, where that is not noted, and what else there is to note.
+    pub(super) async fn write_identity(
+        &self,
+        admin: &mut Admin,
+        others: &[(&str, &str)],
+    ) -> Result<(), LoadError> {
+        let shape = names::shape(&self.dataset);
+        let mut rows = vec![(FINGERPRINT, self.fingerprint.as_str()), (SHAPE, shape.as_str())];
+        rows.extend(others);
+        let rows: Vec<String> =
+            rows.iter().map(|(item, state)| format!("('{item}', '{}')", quoted(state))).collect();
+        let rows = rows.join(", ");
+        let sql = format!("INSERT IGNORE INTO {STATE_TABLE} (item, state) VALUES {rows}");
+        self.run(admin, &sql, "writing its state").await
+    }
+
+    /// Forgets what was known of these tables and their chunks: they are made anew.
+    pub(super) async fn forget(&self, admin: &mut Admin, tables: &[u32]) -> Result<(), LoadError> {
+        for numbers in tables.chunks(FORGOTTEN_MAX) {
+            let of_table = |number: &u32| {
+                let table = names::table(*number);
+                format!("item = '{table}' OR item LIKE '{table}/%'")
+            };
+            let conditions: Vec<String> = numbers.iter().map(of_table).collect();
+            let sql = format!("DELETE FROM {STATE_TABLE} WHERE {}", conditions.join(" OR "));
             self.run(admin, &sql, "writing its state").await?;
         }
         Ok(())
     }
 
-    /// Notes that a table is complete.
-    pub(super) async fn mark_complete(
-        &self,
-        admin: &mut Admin,
-        table: &str,
-    ) -> Result<(), LoadError> {
-        self.mark(admin, table, COMPLETE).await
-    }
-
-    async fn mark(&self, admin: &mut Admin, item: &str, state: &str) -> Result<(), LoadError> {
-        let sql = format!("REPLACE INTO {STATE_TABLE} (item, state) VALUES ('{item}', '{state}')");
+    /// Forgets everything but what the dataset is: all of it is made anew, and nobody has changed
+    /// it.
+    pub(super) async fn forget_all(&self, admin: &mut Admin) -> Result<(), LoadError> {
+        let sql =
+            format!("DELETE FROM {STATE_TABLE} WHERE item = '{CHANGED}' OR item LIKE 'sbtest%'");
         self.run(admin, &sql, "writing its state").await
     }
 
-    async fn run(&self, admin: &mut Admin, sql: &str, doing: &str) -> Result<(), LoadError> {
-        admin.execute(sql).await.map(drop).map_err(|error| self.failed(doing, error))
+    /// Notes who writes to the dataset, unless somebody did before.
+    pub(super) async fn mark_changed(&self, admin: &mut Admin, by: &str) -> Result<(), LoadError> {
+        let by: String = by.chars().take(STATE_CHARS).collect();
+        let sql = format!(
+            "INSERT IGNORE INTO {STATE_TABLE} (item, state) VALUES ('{CHANGED}', '{}')",
+            quoted(&by)
+        );
+        self.run(admin, &sql, "noting that it is changed").await
     }
 
-    fn foreign(&self, admin: &Admin, found: String) -> LoadError {
-        LoadError::Foreign { database: self.database.clone(), address: admin.address(), found }
+    pub(super) async fn run(
+        &self,
+        admin: &mut Admin,
+        sql: &str,
+        doing: &str,
+    ) -> Result<(), LoadError> {
+        admin.execute(sql).await.map(drop).map_err(|error| self.failed(doing, error))
     }
 
     /// An error while doing something to the dataset.
     pub(super) fn failed(&self, doing: &str, error: DriverError) -> LoadError {
-        let doing = format!("loading dataset `{}`, {doing}", self.database);
+        let doing = format!("{} dataset `{}`, {doing}", self.purpose, self.database);
         LoadError::new(doing, &self.database, error)
     }
+}
+
+/// The text between the quotes of an SQL string.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "''")
 }

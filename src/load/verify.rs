@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
-use crate::model::Interrupt;
+use crate::model::{Checksum, Dataset, Interrupt};
 use crate::workload::schema as names;
 
 use super::LoadError;
-use super::schema::{Home, Standing};
+use super::batch::Chunk;
+use super::schema::Home;
+use super::state::Standing;
 
 /// Up to here every row is counted; above, the count would read the whole dataset from disk,
 /// and the highest id has to do.
@@ -19,7 +21,8 @@ const COUNTED_ROWS_MAX: u64 = 5_000_000;
 /// "Table does not exist".
 const NO_SUCH_TABLE: u16 = 1146;
 
-/// The tables that were completed and still hold as many rows as they should.
+/// The tables that were completed and still hold as many rows as they should, from the first id
+/// to the last one.
 pub(super) async fn sound_tables(
     admin: &mut Admin,
     home: &Home,
@@ -27,41 +30,57 @@ pub(super) async fn sound_tables(
     interrupt: &Interrupt,
 ) -> Result<BTreeSet<u32>, LoadError> {
     let mut sound = BTreeSet::new();
-    for table in standing.complete.range(1..=home.dataset.tables) {
+    for (number, _) in standing.complete.range(1..=home.dataset.tables) {
         if interrupt.is_requested() {
             return Err(LoadError::Interrupted);
         }
-        match rows_found(admin, home, *table).await {
-            Ok(found) if found == home.dataset.table_size => {
-                sound.insert(*table);
-            }
-            Ok(_) => {}
-            Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => {}
+        match is_sound(admin, &home.dataset, *number).await {
+            Ok(true) => drop(sound.insert(*number)),
+            Ok(false) | Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => {}
             Err(error) => {
-                return Err(home.failed(&format!("verifying {}", names::table(*table)), error));
+                return Err(home.failed(&format!("verifying {}", names::table(*number)), error));
             }
         }
     }
     Ok(sound)
 }
 
-/// Rows in a table: counted if the dataset is small, the highest id otherwise; whichever of
-/// the two is wrong, if one is.
-pub(super) async fn rows_found(
+async fn is_sound(admin: &mut Admin, dataset: &Dataset, number: u32) -> Result<bool, DriverError> {
+    let size = dataset.table_size;
+    let is_counted = dataset.rows() <= COUNTED_ROWS_MAX;
+    let count = if is_counted { "COUNT(*)" } else { "MAX(id)" };
+    let sql = format!("SELECT MIN(id), MAX(id), {count} FROM {}", names::table(number));
+    let rows = admin.rows(&sql).await?;
+    let found: Vec<Option<u64>> = rows.first().map_or_else(Vec::new, |row| numbers(row));
+    Ok(found == [Some(1), Some(size), Some(size)])
+}
+
+/// Lowest and highest id of a chunk's rows and their checksum, as the server computes them. Rows
+/// outside of the table's ids count with the first and last chunk.
+pub(super) async fn chunk_found(
     admin: &mut Admin,
-    home: &Home,
-    table: u32,
-) -> Result<u64, DriverError> {
-    let table = names::table(table);
-    let counted = home.dataset.rows() <= COUNTED_ROWS_MAX;
-    let count = if counted { "COUNT(*)" } else { "MAX(id)" };
-    let rows = admin.rows(&format!("SELECT MAX(id), {count} FROM {table}")).await?;
-    let number = |column: usize| {
-        let text = rows.first().and_then(|row| row.get(column)?.as_deref());
-        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    dataset: &Dataset,
+    number: u32,
+    chunk: Chunk,
+) -> Result<(u64, u64, Checksum), DriverError> {
+    let Chunk { first, last } = chunk;
+    let condition = match (first == 1, last == dataset.table_size) {
+        (true, true) => "1 = 1".to_owned(),
+        (true, false) => format!("id <= {last}"),
+        (false, true) => format!("id >= {first}"),
+        (false, false) => format!("id BETWEEN {first} AND {last}"),
     };
-    let highest = number(0);
-    Ok(if highest == home.dataset.table_size { number(1) } else { highest })
+    let rows = admin.rows(&names::checksum_query(dataset, number, &condition)).await?;
+    let found = rows.first().map_or_else(Vec::new, |row| numbers(row));
+    let number = |column: usize| found.get(column).copied().flatten().unwrap_or(0);
+    let crc_xor = u32::try_from(number(4)).unwrap_or(0);
+    let checksum = Checksum { rows: number(2), crc_sum: number(3), crc_xor };
+    Ok((number(0), number(1), checksum))
+}
+
+/// The columns of a row that are whole numbers.
+fn numbers(row: &[Option<String>]) -> Vec<Option<u64>> {
+    row.iter().map(|text| text.as_deref()?.parse().ok()).collect()
 }
 
 /// Bytes of data and indexes of all `sbtest` tables, as the server counts them.

@@ -79,7 +79,8 @@ pub enum ExpandError {
     },
 }
 
-/// Expands a matrix: by spec, then scenario, then concurrency, each in the order of the file.
+/// Expands a matrix: by spec, then scenario, then concurrency, each in the order of the file, but
+/// scenarios that only read come first, and those that only write last.
 ///
 /// # Errors
 /// A selection that names what is not there, a published concurrency that is not known, or
@@ -91,10 +92,12 @@ pub fn expand(matrix: Matrix, options: &ExpandOptions) -> Result<Plan, ExpandErr
     let mut cells = Vec::new();
     let mut excluded = Vec::new();
     let mut specs = Vec::new();
+    let mut scenarios: Vec<(usize, &Scenario)> = matrix.scenarios.iter().enumerate().collect();
+    scenarios.sort_by_key(|(_, scenario)| scenario.access());
     for (spec, dataset) in &matrix.specs {
         let planned = specs.len();
         let before = cells.len();
-        for (index, scenario) in matrix.scenarios.iter().enumerate() {
+        for &(index, scenario) in &scenarios {
             for concurrency in axis.levels(spec, scenario)? {
                 let id =
                     CellId { spec: spec.id.clone(), scenario: scenario.id.clone(), concurrency };

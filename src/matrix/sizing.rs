@@ -9,11 +9,12 @@ use super::section::{Located, Section};
 use super::value::{
     charset, grouped, integer, integer_u32, named, ratio_millionths, size, size_text,
 };
-use crate::model::{Bytes, Dataset, DatasetClass, ROW_BYTES, Spec};
+use crate::model::{Bytes, Dataset, DatasetClass, ROW_BYTES, Refresh, Spec};
 
 /// The section as read.
 pub(super) struct DatasetDraft {
     pub(super) class: Option<DatasetClass>,
+    pub(super) refresh: Refresh,
     charset: String,
     rules: Vec<Rule>,
     /// False where a rule could not be read: then no spec can be said to be without one.
@@ -53,6 +54,7 @@ const CLASSES: &[DatasetClass] = &[DatasetClass::FullCache, DatasetClass::Larger
 pub(super) fn read(mut section: Section<'_>) -> DatasetDraft {
     let class = section.required("class", "\"full-cache\"", named(CLASSES, DatasetClass::name));
     let charset = section.optional("charset", charset);
+    let refresh = section.optional("refresh", named(Refresh::ALL, Refresh::name));
     let sections = section.sections("rule", MAX_RULES);
     let mut complete = sections.complete;
     if sections.items.is_empty() && complete {
@@ -73,6 +75,7 @@ pub(super) fn read(mut section: Section<'_>) -> DatasetDraft {
     section.finish();
     DatasetDraft {
         class: class.map(|class| class.value),
+        refresh: refresh.map_or_else(Refresh::default, |refresh| refresh.value),
         charset: charset.map_or_else(|| "utf8mb4".to_owned(), |charset| charset.value),
         rules,
         complete,

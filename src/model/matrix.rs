@@ -3,7 +3,7 @@
 //! Must not know: the file it came from. Its invariants: ids are unique, every spec has a
 //! dataset, every exclusion matches a cell.
 
-use super::{Dataset, DatasetClass, Protocol, Scenario, ScenarioId, Spec, SpecId};
+use super::{Dataset, DatasetClass, Protocol, Refresh, Scenario, ScenarioId, Spec, SpecId};
 
 /// Everything that one matrix file declares, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Matrix {
     pub protocol: Protocol,
     /// What the page claims about data and cache.
     pub class: DatasetClass,
+    /// When data that writes have changed is made anew.
+    pub refresh: Refresh,
     /// In the order of the file: the order of the page's rows, each with its dataset.
     pub specs: Vec<(Spec, Dataset)>,
     /// In the order of the file: the order of the page's tables.

@@ -19,7 +19,7 @@ mod server;
 mod spec;
 
 pub use comparison::{CellComparison, Comparison, Verdict};
-pub use dataset::{Dataset, DatasetClass, ROW_BYTES};
+pub use dataset::{Checksum, Dataset, DatasetClass, DatasetRecord, ROW_BYTES, Refresh, TableCheck};
 pub use host::Host;
 pub use ids::{CellId, IdError, ScenarioId, SpecId};
 pub use interrupt::Interrupt;

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use super::{
-    Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, Protocol, Rehearsal, Scenario, Spec,
+    Access, Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, Protocol, Refresh, Rehearsal,
+    Scenario, Spec,
 };
 
 /// A matrix expanded: stable in order, the same for the same input.
@@ -19,7 +20,8 @@ pub struct Plan {
     pub rehearsal: Option<Rehearsal>,
     /// One for each spec that has cells, in the matrix's order.
     pub specs: Vec<PlannedSpec>,
-    /// In the order of measurement: by spec, then scenario, then concurrency.
+    /// By spec, then scenario (those that only read first, those that only write last), then
+    /// concurrency.
     pub cells: Vec<Cell>,
     /// Cells that the matrix excludes, with the reason.
     pub excluded: Vec<(CellId, Exclusion)>,
@@ -92,20 +94,56 @@ impl Plan {
         self.cells.iter().filter(|cell| self.spec(cell).skip.is_none())
     }
 
-    /// Every trial of the runnable cells in the order of measurement: by spec, then
-    /// repetition, then cell, so that the repeats of one cell are spread over time.
+    /// Every trial of the runnable cells in the order of measurement: by spec, then access (reads
+    /// before writes, so that they find the data as it was loaded), then repetition, then cell, so
+    /// that the repeats of one cell are spread over time.
     pub fn trials(&self) -> Vec<Trial> {
+        (0..self.specs.len()).flat_map(|spec| self.trials_of(spec)).collect()
+    }
+
+    fn trials_of(&self, spec: usize) -> Vec<Trial> {
         let mut trials = Vec::new();
-        for (index, spec) in self.specs.iter().enumerate() {
-            if spec.skip.is_some() {
-                continue;
-            }
+        if self.specs[spec].skip.is_some() {
+            return trials;
+        }
+        let of_spec = self.cells.iter().enumerate().filter(|(_, cell)| cell.spec == spec);
+        let of_spec: Vec<(usize, Access)> =
+            of_spec.map(|(index, cell)| (index, self.scenario(cell).access())).collect();
+        for access in Access::ALL {
             for repetition in 1..=self.protocol.repeats {
-                let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.spec == index);
-                trials.extend(cells.map(|(cell, _)| Trial { cell, repetition }));
+                let cells = of_spec.iter().filter(|(_, found)| *found == access);
+                trials.extend(cells.map(|(cell, _)| Trial { cell: *cell, repetition }));
             }
         }
         trials
+    }
+
+    /// Whether a changed dataset is made anew before `trial`, which follows `previous` on the same
+    /// server.
+    pub fn refreshes(&self, previous: Option<&Trial>, trial: &Trial) -> bool {
+        let scenario = |trial: &Trial| self.cells[trial.cell].scenario;
+        match self.matrix.refresh {
+            Refresh::Never => false,
+            Refresh::Cell => true,
+            Refresh::Scenario => previous.is_none_or(|one| scenario(one) != scenario(trial)),
+        }
+    }
+
+    /// How often the dataset of a spec is made anew, if nobody has changed it before.
+    pub fn refresh_count(&self, spec: usize) -> u32 {
+        if self.matrix.refresh == Refresh::Never {
+            return 0;
+        }
+        let (mut previous, mut is_changed, mut count) = (None, false, 0);
+        let trials = self.trials_of(spec);
+        for trial in &trials {
+            if is_changed && self.refreshes(previous, trial) {
+                (is_changed, count) = (false, count + 1);
+            }
+            is_changed |= self.scenario(&self.cells[trial.cell]).access().writes();
+            previous = Some(trial);
+        }
+        count
     }
 
     /// Time that the trials alone take: warm-up and measured window of each.

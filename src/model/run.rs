@@ -2,7 +2,7 @@
 //!
 //! Must not know: JSON, paths, the clock.
 
-use super::{Host, Plan, ServerInfo, SpecId};
+use super::{DatasetRecord, Host, Plan, ServerInfo, SpecId};
 
 /// The description of a run; with the rows of its cells it yields a result set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,4 +44,6 @@ pub struct ServerRecord {
     pub load_cpus: Vec<u32>,
     /// Bytes that the dataset takes there, as the server counts them.
     pub dataset_bytes: Option<u64>,
+    /// The dataset before the first trial; `None` in runs that an older gridbench wrote.
+    pub dataset: Option<DatasetRecord>,
 }

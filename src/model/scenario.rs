@@ -67,8 +67,9 @@ impl Workload {
     }
 }
 
-/// What the statements of an event do to the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the statements of an event do to the data, in the order in which scenarios are measured:
+/// reads find the data as it was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Reads only.
     ReadOnly,
@@ -76,6 +77,16 @@ pub enum Access {
     ReadWrite,
     /// Writes only.
     WriteOnly,
+}
+
+impl Access {
+    /// All of them, in that order.
+    pub const ALL: [Self; 3] = [Self::ReadOnly, Self::ReadWrite, Self::WriteOnly];
+
+    /// Whether the data is another one afterwards.
+    pub fn writes(self) -> bool {
+        self != Self::ReadOnly
+    }
 }
 
 /// The published "read type" of a scenario.

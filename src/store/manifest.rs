@@ -13,6 +13,7 @@ use super::StoreError;
 use super::clock;
 use super::disk;
 use super::wire::{Invalid, PlanWire, spec_id};
+use super::wire_dataset::DatasetRecordWire;
 
 /// The file's name in a run directory.
 pub(super) const FILE: &str = "manifest.json";
@@ -158,6 +159,9 @@ struct ServerWire {
     cpus: Vec<u32>,
     load_cpus: Vec<u32>,
     dataset_bytes: Option<u64>,
+    /// Absent in runs of an older gridbench.
+    #[serde(default)]
+    dataset: Option<DatasetRecordWire>,
     variables: BTreeMap<String, String>,
 }
 
@@ -172,6 +176,7 @@ impl From<&ServerRecord> for ServerWire {
             cpus: record.cpus.clone(),
             load_cpus: record.load_cpus.clone(),
             dataset_bytes: record.dataset_bytes,
+            dataset: record.dataset.as_ref().map(Into::into),
             variables: record.info.variables.clone(),
         }
     }
@@ -197,6 +202,7 @@ impl TryFrom<ServerWire> for ServerRecord {
             cpus: wire.cpus,
             load_cpus: wire.load_cpus,
             dataset_bytes: wire.dataset_bytes,
+            dataset: wire.dataset.map(TryInto::try_into).transpose()?,
         })
     }
 }
@@ -206,6 +212,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::Refresh;
     use crate::store::testing;
 
     proptest! {
@@ -232,6 +239,18 @@ mod tests {
     fn a_manifest_of_another_version_is_refused_by_its_version() {
         let error = parse(r#"{"format_version": 2, "new": true}"#).unwrap_err();
         assert!(error.0.contains("format_version is 2"), "{error}");
+    }
+
+    #[test]
+    fn a_run_from_before_datasets_were_recorded_is_read() {
+        let mut run = testing::description();
+        run.plan.matrix.refresh = Refresh::Never;
+        run.servers.push(testing::server("2c4g", "10.11.14-MariaDB"));
+        let mut old: serde_json::Value = serde_json::from_str(&render(&run)).unwrap();
+        let server = old["servers"][0].as_object_mut().unwrap();
+        assert!(server.remove("dataset").is_some());
+        assert!(old["plan"]["matrix"].as_object_mut().unwrap().remove("refresh").is_some());
+        assert_eq!(parse(&old.to_string()).unwrap(), run);
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod select;
 mod testing;
 mod trial;
 mod wire;
+mod wire_dataset;
 mod wire_scenario;
 
 pub use error::{Fault, Faults, StoreError, UnknownName};

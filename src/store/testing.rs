@@ -9,11 +9,11 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::model::{
-    Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Engine, ErrorCount, Exclusion, Flavour,
-    Host, Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate, OpenLoop, Pace, Plan,
-    PlannedSpec, Protocol, Publish, Rehearsal, RunDescription, Scenario, ScenarioId, ServerInfo,
-    ServerRecord, Skip, Spec, SpecId, StatementKind, StatementMode, StatementStats, TrialStatus,
-    Workload, WorkloadOptions,
+    Arrivals, Bytes, Cell, CellId, Checksum, Dataset, DatasetClass, DatasetRecord, Engine,
+    ErrorCount, Exclusion, Flavour, Host, Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate,
+    OpenLoop, Pace, Plan, PlannedSpec, Protocol, Publish, Refresh, Rehearsal, RunDescription,
+    Scenario, ScenarioId, ServerInfo, ServerRecord, Skip, Spec, SpecId, StatementKind,
+    StatementMode, StatementStats, TableCheck, TrialStatus, Workload, WorkloadOptions,
 };
 use crate::stats::Histogram;
 
@@ -77,6 +77,7 @@ fn plan() -> Plan {
         template: "tdsql-c-en".into(),
         protocol: protocol.clone(),
         class: DatasetClass::FullCache,
+        refresh: Refresh::Scenario,
         specs: specs.iter().map(|spec| (spec.clone(), dataset(25_000))).collect(),
         scenarios,
         exclusions: Vec::new(),
@@ -125,6 +126,7 @@ pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
         cpus: vec![0, 1],
         load_cpus: vec![2],
         dataset_bytes: Some(1),
+        dataset: None,
     }
 }
 
@@ -266,12 +268,25 @@ pub(super) fn any_description() -> impl Strategy<Value = RunDescription> {
         protocol.keys = KeyLaw::ALL[keys];
         protocol.engine = Engine::ALL[publish];
         if let Some((version, value)) = of {
-            let mut server = server_with(&version, value);
+            let mut server = server_with(&version, value.clone());
             server.dataset_bytes = figures.2;
+            server.dataset = figures.2.map(|rows| any_dataset(rows, value));
             run.servers.push(server);
         }
         run
     })
+}
+
+fn any_dataset(rows: u64, text: String) -> DatasetRecord {
+    let checksum = Checksum { rows, crc_sum: u64::MAX - rows, crc_xor: u32::MAX / 3 };
+    let table = |number| TableCheck { number, first_id: 0, last_id: rows, checksum };
+    DatasetRecord {
+        database: text.clone(),
+        rows_sent: rows,
+        route: (rows % 2 == 0).then(|| text.clone()),
+        changed_by: (rows % 3 == 0).then_some(text),
+        tables: (1..=u32::try_from(rows % 4).unwrap()).map(table).collect(),
+    }
 }
 
 fn server_with(version: &str, value: String) -> ServerRecord {

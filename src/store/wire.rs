@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Engine, Exclusion, KeyLaw, Ladder,
-    Matrix, MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Rehearsal, ScenarioId, Skip,
-    Spec, SpecId, StatementMode,
+    Matrix, MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Refresh, Rehearsal,
+    ScenarioId, Skip, Spec, SpecId, StatementMode,
 };
 
 use super::wire_scenario::ScenarioWire;
@@ -142,10 +142,17 @@ struct MatrixWire {
     baseline: Option<String>,
     template: String,
     class: String,
+    /// Absent in runs from before there was a choice: never.
+    #[serde(default = "never")]
+    refresh: String,
     protocol: ProtocolWire,
     specs: Vec<MatrixSpecWire>,
     scenarios: Vec<ScenarioWire>,
     exclusions: Vec<ExclusionWire>,
+}
+
+fn never() -> String {
+    Refresh::Never.name().to_owned()
 }
 
 impl From<&Matrix> for MatrixWire {
@@ -160,6 +167,7 @@ impl From<&Matrix> for MatrixWire {
             baseline: matrix.baseline.clone(),
             template: matrix.template.clone(),
             class: matrix.class.name().to_owned(),
+            refresh: matrix.refresh.name().to_owned(),
             protocol: (&matrix.protocol).into(),
             specs: matrix.specs.iter().map(spec).collect(),
             scenarios: matrix.scenarios.iter().map(Into::into).collect(),
@@ -175,6 +183,7 @@ impl TryFrom<MatrixWire> for Matrix {
         let spec = |wire: MatrixSpecWire| Ok((Spec::try_from(wire.spec)?, wire.dataset.into()));
         Ok(Self {
             class: named("class of dataset", &wire.class, DatasetClass::from_name)?,
+            refresh: named("time of a refresh", &wire.refresh, Refresh::from_name)?,
             protocol: wire.protocol.try_into()?,
             specs: wire.specs.into_iter().map(spec).collect::<Result<_, _>>()?,
             scenarios: all(wire.scenarios)?,

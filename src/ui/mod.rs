@@ -8,5 +8,5 @@ mod progress;
 mod table;
 
 pub use printer::Printer;
-pub use progress::Progress;
+pub use progress::{LoadingRows, Progress};
 pub use table::{Align, Table};

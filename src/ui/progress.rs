@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Printer, figures};
-use crate::model::{Interval, Measurement, MilliRate, TrialStatus};
+use crate::model::{Bytes, Interval, Measurement, MilliRate, TrialStatus};
 
 /// How often a line without a terminal repeats where a long step is.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -26,6 +26,25 @@ pub struct Progress {
     last_ended: Instant,
     said: Instant,
     label: String,
+    /// Since when rows of the dataset at hand are sent.
+    loading_since: Option<Instant>,
+}
+
+/// How far the dataset of a spec has come.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadingRows<'a> {
+    /// Which spec.
+    pub spec: &'a str,
+    /// What is under way.
+    pub stage: &'a str,
+    /// Rows that are in.
+    pub rows_done: u64,
+    /// Those of them that were found there.
+    pub rows_found: u64,
+    /// Rows of the whole dataset.
+    pub rows_total: u64,
+    /// Bytes that were sent for the others.
+    pub bytes_sent: u64,
 }
 
 impl Progress {
@@ -50,6 +69,7 @@ impl Progress {
             last_ended: started,
             said: started,
             label: String::new(),
+            loading_since: None,
         }
     }
 
@@ -65,16 +85,22 @@ impl Progress {
     /// The step that is under way; a plain line only if it is a new one.
     pub fn status(&mut self, text: &str) {
         match &self.bar {
+            Some(bar) if self.trials == 0 => bar.set_message(text.to_owned()),
             Some(bar) => bar.set_message(format!("{text}  {}", self.eta())),
             None => self.line(text),
         }
     }
 
-    /// Rows of a dataset, so many of so many.
-    pub fn loading(&mut self, spec: &str, stage: &str, done: u64, total: u64) {
-        let percent = (done * 100).checked_div(total).unwrap_or(100);
-        let (done, total) = (figures::count(done), figures::count(total));
-        self.passing(&format!("{spec}: {stage} {percent} % ({done} of {total})"));
+    /// What is there of a spec's dataset is looked at.
+    pub fn verifying(&mut self, spec: &str) {
+        self.loading_since = None;
+        self.passing(&format!("{spec}: verifying rows"));
+    }
+
+    /// Rows of a dataset, so many of so many, how fast, and how long it will take.
+    pub fn loading(&mut self, rows: &LoadingRows<'_>) {
+        let since = self.loading_since.get_or_insert_with(Instant::now).elapsed();
+        self.passing(&loading_text(rows, since));
     }
 
     /// So many connections of a trial stand.
@@ -149,6 +175,24 @@ impl Progress {
     }
 }
 
+fn loading_text(rows: &LoadingRows<'_>, since: Duration) -> String {
+    let LoadingRows { spec, stage, rows_done, rows_found, rows_total, bytes_sent } = *rows;
+    let percent = (rows_done * 100).checked_div(rows_total).unwrap_or(100);
+    let (done, total) = (figures::count(rows_done), figures::count(rows_total));
+    let mut text = format!("{spec}: {stage} {percent} % ({done} of {total})");
+    let (sent, millis) = (rows_done.saturating_sub(rows_found), since.as_millis());
+    let per_second = u128::from(sent) * 1_000 / millis.max(1);
+    if let Some(rate) = u64::try_from(per_second).ok().filter(|rate| *rate > 0) {
+        let (rate_text, sent_text) = (figures::count(rate), figures::bytes(Bytes(bytes_sent)));
+        text.push_str(&format!(", {rate_text} rows/s, {sent_text} sent"));
+        let left = rows_total.saturating_sub(rows_done) / rate;
+        if rows_done < rows_total {
+            text.push_str(&format!(", {} left", figures::duration(Duration::from_secs(left))));
+        }
+    }
+    text
+}
+
 /// How long the waiting trials take at `each`, the first of them having run for `gone`: it
 /// counts down while a trial runs, and a trial that takes longer holds it still.
 fn time_left(each: Duration, waiting: u64, gone: Duration) -> Duration {
@@ -187,6 +231,28 @@ fn rate_text(rate: Option<MilliRate>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loading_tells_how_fast_how_much_and_how_long() {
+        let rows = LoadingRows {
+            spec: "2c4g",
+            stage: "loading rows",
+            rows_done: 1_100_000,
+            rows_found: 100_000,
+            rows_total: 2_500_000,
+            bytes_sent: 195_000_000,
+        };
+        assert_eq!(
+            loading_text(&rows, Duration::from_secs(10)),
+            "2c4g: loading rows 44 % (1,100,000 of 2,500,000), 100,000 rows/s, 195 MB sent, \
+             14s left"
+        );
+        let none = LoadingRows { rows_done: 100_000, ..rows };
+        assert_eq!(
+            loading_text(&none, Duration::ZERO),
+            "2c4g: loading rows 4 % (100,000 of 2,500,000)"
+        );
+    }
 
     #[test]
     fn the_time_left_counts_down_within_a_trial_and_never_up() {

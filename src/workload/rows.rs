@@ -2,10 +2,12 @@
 //!
 //! Must not know: SQL, or how rows reach a server.
 
+use std::ops::RangeInclusive;
+
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use crate::model::{Dataset, KeyLaw};
+use crate::model::{Checksum, Dataset, KeyLaw};
 
 use super::keys::KeyDistribution;
 use super::random::{self, C_LEN, PAD_LEN};
@@ -51,27 +53,61 @@ impl Rows {
 
     /// Appends `(id,k,'c','pad')`, the row as an INSERT lists it.
     pub fn write_values(&self, id: u64, text: &mut String) {
-        self.write(id, ["(", ",", ",'", "','", "')"], text);
+        self.row(id).write(id, VALUES, text);
     }
 
-    /// Appends the row as a line of four fields with tabs between, as LOAD DATA reads it.
-    pub fn write_line(&self, id: u64, text: &mut String) {
-        self.write(id, ["", "\t", "\t", "\t", "\n"], text);
+    /// Appends the row as a line of four fields with tabs between, as LOAD DATA reads it, and
+    /// counts it in the checksum.
+    pub fn write_line(&self, id: u64, text: &mut String, checksum: &mut Checksum) {
+        let start = text.len();
+        self.row(id).write(id, LINE, text);
+        checksum.add(crc32fast::hash(&text.as_bytes()[start..text.len() - 1]));
     }
 
+    /// Appends `(id,k,'c','pad')` and counts the row in the checksum; `line` is scratch.
+    pub fn write_checked_values(
+        &self,
+        id: u64,
+        text: &mut String,
+        (line, checksum): (&mut String, &mut Checksum),
+    ) {
+        let row = self.row(id);
+        row.write(id, VALUES, text);
+        line.clear();
+        row.write(id, LINE, line);
+        checksum.add(crc32fast::hash(&line.as_bytes()[..line.len() - 1]));
+    }
+
+    /// The checksum of these rows, as a server that holds them would compute it.
+    pub fn checksum(&self, ids: RangeInclusive<u64>) -> Checksum {
+        let mut checksum = Checksum::default();
+        let mut line = String::new();
+        for id in ids {
+            line.clear();
+            self.write_line(id, &mut line, &mut checksum);
+        }
+        checksum
+    }
+}
+
+/// What stands before, between and after the fields of a row in a list of values.
+const VALUES: [&str; 5] = ["(", ",", ",'", "','", "')"];
+/// In a line.
+const LINE: [&str; 5] = ["", "\t", "\t", "\t", "\n"];
+
+impl Row {
     /// Appends the fields with these texts before, between and after them.
     #[inline]
     fn write(&self, id: u64, between: [&str; 5], text: &mut String) {
-        let row = self.row(id);
         let [before_id, before_k, before_c, before_pad, after] = between;
         text.push_str(before_id);
         push_integer(text, id);
         text.push_str(before_k);
-        push_integer(text, row.k);
+        push_integer(text, self.k);
         text.push_str(before_c);
-        push_ascii(text, &row.c);
+        push_ascii(text, &self.c);
         text.push_str(before_pad);
-        push_ascii(text, &row.pad);
+        push_ascii(text, &self.pad);
         text.push_str(after);
     }
 }
@@ -101,10 +137,32 @@ mod tests {
     fn a_line_holds_the_same_fields_as_a_list_of_values() {
         let rows = Rows::new(&dataset(25_000, 1), 1);
         let mut line = String::new();
-        rows.write_line(4, &mut line);
+        rows.write_line(4, &mut line, &mut Checksum::default());
         let fields: Vec<&str> = line.trim_end_matches('\n').split('\t').collect();
         let [id, k, c, pad] = fields[..] else { panic!("{line}") };
         assert_eq!(values(&dataset(25_000, 1), 1, 4), format!("({id},{k},'{c}','{pad}')"));
+    }
+
+    #[test]
+    fn however_rows_are_written_their_checksum_is_that_of_their_lines() {
+        let rows = Rows::new(&dataset(1_000, 1), 2);
+        let (mut text, mut line, mut checksum) =
+            (String::new(), String::new(), Checksum::default());
+        for id in 5..=44 {
+            rows.write_checked_values(id, &mut text, (&mut line, &mut checksum));
+        }
+        assert_eq!(checksum, rows.checksum(5..=44));
+        assert_eq!(text, (5..=44).map(|id| values(&dataset(1_000, 1), 2, id)).collect::<String>());
+        assert_eq!(rows.checksum(5..=4), Checksum::default());
+
+        // CRC-32 of "123456789" as every description of it has it.
+        assert_eq!(crc32fast::hash(b"123456789"), 0xcbf4_3926);
+        let row = rows.row(7);
+        let [c, pad] = [&row.c[..], &row.pad[..]].map(|text| String::from_utf8_lossy(text));
+        let line = format!("7\t{}\t{c}\t{pad}", row.k);
+        let mut one = Checksum::default();
+        one.add(crc32fast::hash(line.as_bytes()));
+        assert_eq!(rows.checksum(7..=7), one);
     }
 
     #[test]

@@ -22,6 +22,12 @@ pub fn table(number: u32) -> String {
     format!("sbtest{number}")
 }
 
+/// Which table a name is of; `None` if it is none of a dataset's.
+pub fn table_number(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("sbtest")?.parse().ok()?;
+    (number > 0 && name == table(number)).then_some(number)
+}
+
 /// The definition of the n-th table, without the index on `k`.
 pub fn create_table(number: u32) -> String {
     format!(
@@ -39,6 +45,37 @@ pub fn index(number: u32) -> String {
 /// The index on `k`, made after the rows.
 pub fn create_index(number: u32) -> String {
     format!("CREATE INDEX {} ON {}(k)", index(number), table(number))
+}
+
+/// The query for lowest id, highest id, number of rows, and sum and exclusive or of their CRC-32
+/// ([`crate::model::Checksum`]), all as the server computes them, over the rows of the n-th table
+/// for which `condition` holds. It reads the rows in the order of their ids.
+pub fn checksum_query(dataset: &Dataset, number: u32, condition: &str) -> String {
+    let line = match dataset.charset.as_str() {
+        // CHAR is BINARY then, which is filled up with zeros.
+        "binary" => "CONCAT_WS('\t', id, k, LEFT(c, 119), LEFT(pad, 59))",
+        _ => "CONCAT_WS('\t', id, k, c, pad)",
+    };
+    // What is more than a byte wide would make other bytes of the same digits.
+    let is_wide = ["ucs2", "utf16", "utf32"].iter().any(|name| dataset.charset.starts_with(name));
+    let line = if is_wide { format!("CONVERT({line} USING latin1)") } else { line.to_owned() };
+    format!(
+        "SELECT MIN(id), MAX(id), COUNT(*), CAST(SUM(CRC32({line})) AS CHAR), \
+         BIT_XOR(CRC32({line})) FROM {} FORCE INDEX (PRIMARY) WHERE {condition}",
+        table(number)
+    )
+}
+
+/// What a dataset is, in words that a person reads: `4 tables x 625000 rows, utf8mb4, seed 1`.
+pub fn shape(dataset: &Dataset) -> String {
+    let Dataset { tables, table_size, charset, seed } = dataset;
+    let plural = if *tables == 1 { "table" } else { "tables" };
+    format!("{tables} {plural} x {table_size} rows, {charset}, seed {seed}")
+}
+
+/// The number of tables in what [`shape`] made.
+pub fn tables_of_shape(shape: &str) -> Option<u32> {
+    shape.split(' ').next()?.parse().ok()
 }
 
 /// SHA-256, in lower-case hexadecimal, of a text that names all that rows and tables follow
@@ -78,6 +115,23 @@ mod tests {
         for other in others {
             assert_ne!(fingerprint(&other), fingerprint(&original), "{other:?}");
         }
+    }
+
+    #[test]
+    fn only_a_datasets_own_tables_have_a_number() {
+        for number in [1, 250, u32::MAX] {
+            assert_eq!(table_number(&table(number)), Some(number));
+        }
+        for name in ["sbtest", "sbtest0", "sbtest01", "sbtest+1", "sbtest1x", "Sbtest1", "t1"] {
+            assert_eq!(table_number(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_shape_says_how_many_tables_there_are() {
+        assert_eq!(shape(&dataset()), "250 tables x 25000 rows, utf8mb4, seed 1");
+        assert_eq!(tables_of_shape(&shape(&dataset())), Some(250));
+        assert_eq!(tables_of_shape("nonsense"), None);
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(crate) fn run(
 }
 
 /// A program in PATH or where Debian keeps servers.
-fn find(name: &str) -> PathBuf {
+pub(crate) fn find(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/bin".into()]);
     let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());

@@ -24,6 +24,7 @@ pub(crate) fn outline(plan: &Plan) -> String {
         let _ = writeln!(text, "{} | {:?} | {:?}", scenario.id, scenario.title, scenario.workload);
         let _ = writeln!(text, "  {:?}", scenario.options);
     }
+    let _ = writeln!(text, "refresh {}", matrix.refresh.name());
     let _ = writeln!(text, "{} cells, {} trials", plan.cells.len(), plan.trials().len());
     for cell in plan.cells.iter().take(30) {
         let _ = writeln!(text, "  {}", cell.id);

@@ -95,7 +95,9 @@ struct KeptFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bytes, KeyLaw, Ladder, Publish, ScenarioId, StatementMode, Workload};
+    use crate::model::{
+        Bytes, Engine, KeyLaw, Ladder, Publish, ScenarioId, StatementMode, Workload,
+    };
 
     fn host(cpu_model: &str) -> Host {
         let kernel = "6.1".to_owned();

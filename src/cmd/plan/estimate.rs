@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crate::model::{Bytes, Host, Plan, PlannedSpec, Scenario, SpecId, StatementMode, Workload};
+use crate::model::{
+    Bytes, Dataset, Host, Plan, PlannedSpec, Scenario, SpecId, StatementMode, Workload,
+};
 
 /// Rows loaded in a second, index on `k` included: what two cores do.
 pub(super) const LOAD_ROWS_PER_SECOND: u64 = 100_000;
@@ -26,6 +28,10 @@ pub(super) struct Estimate {
     pub(super) tables: u32,
     /// Loading them, if nothing is there yet.
     pub(super) loading: Duration,
+    /// How often a dataset is made anew because writes have changed it.
+    pub(super) refreshes: u32,
+    /// Making them anew.
+    pub(super) refreshing: Duration,
     /// Between trials, and around servers.
     pub(super) overhead: Duration,
     /// Distinct datasets.
@@ -69,7 +75,11 @@ impl Estimate {
             measuring: plan.measuring_time(),
             rows,
             tables,
-            loading: Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)) + LOAD_TABLE * tables,
+            loading: loading(rows, tables),
+            refreshes: refreshes(plan).map(|(_, count)| count).sum(),
+            refreshing: refreshes(plan)
+                .map(|(dataset, count)| loading(dataset.rows(), dataset.tables) * count)
+                .sum(),
             overhead: TRIAL_OVERHEAD * trials + SERVER_OVERHEAD * servers,
             datasets: datasets.len(),
             disk: Bytes(
@@ -85,8 +95,18 @@ impl Estimate {
 
     /// All of it.
     pub(super) fn total(&self) -> Duration {
-        self.measuring + self.loading + self.overhead
+        self.measuring + self.loading + self.refreshing + self.overhead
     }
+}
+
+fn loading(rows: u64, tables: u32) -> Duration {
+    Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)) + LOAD_TABLE * tables
+}
+
+/// How often the dataset of each spec is made anew.
+fn refreshes(plan: &Plan) -> impl Iterator<Item = (&Dataset, u32)> {
+    let specs = plan.specs.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
+    specs.map(|(index, planned)| (&planned.dataset, plan.refresh_count(index)))
 }
 
 fn most_handles(plan: &Plan) -> Option<Handles> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
-    Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Scenario,
+    Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Refresh, Scenario,
     WorkloadOptions,
 };
 use crate::ui::figures::{bytes, count, duration, rate};
@@ -131,7 +131,9 @@ fn scenarios(plan: &Plan) -> String {
         ("cells", Right),
         ("title", Left),
     ]);
-    for index in used_scenarios(plan) {
+    let mut used: Vec<usize> = used_scenarios(plan).into_iter().collect();
+    used.sort_by_key(|index| plan.matrix.scenarios[*index].access());
+    for index in used {
         let scenario = &plan.matrix.scenarios[index];
         let cells = plan.runnable_cells().filter(|cell| cell.scenario == index).count();
         table.row(vec![
@@ -255,7 +257,9 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
     if plan.trials().is_empty() {
         return vec!["Time         nothing can run here".to_owned()];
     }
-    let mut lines = vec![time(estimate), disk(estimate, managed_on), connections(estimate)];
+    let mut lines = vec![time(estimate)];
+    lines.extend(refreshes(plan, estimate));
+    lines.extend([disk(estimate, managed_on), connections(estimate)]);
     lines.extend(estimate.handles.as_ref().map(statement_handles));
     lines
 }
@@ -263,7 +267,8 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
 fn time(estimate: &Estimate) -> String {
     format!(
         "Time         about {}: trials {}, loading {}, around them {}\n\
-         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {}",
+         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {};\n\
+         {INDENT}by LOAD DATA LOCAL where the server allows it, by INSERT elsewhere",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),
@@ -273,6 +278,20 @@ fn time(estimate: &Estimate) -> String {
         many(estimate.tables as usize, "table"),
         duration(LOAD_TABLE)
     )
+}
+
+/// How often data is made anew, where the matrix wants that.
+fn refreshes(plan: &Plan, estimate: &Estimate) -> Option<String> {
+    let before = match plan.matrix.refresh {
+        Refresh::Never => return None,
+        Refresh::Scenario => "scenario",
+        Refresh::Cell => "trial",
+    };
+    Some(format!(
+        "Refresh      {} of a dataset before a {before} that would find it changed, in {}",
+        many(estimate.refreshes as usize, "reload"),
+        duration(estimate.refreshing)
+    ))
 }
 
 fn disk(estimate: &Estimate, managed_on: Option<&Host>) -> String {
@@ -348,6 +367,19 @@ mod tests {
         let text = text(true, &[], &host(2, 8));
         assert!(text.starts_with("REHEARSAL: memory and rows divided by 468"), "{text}");
         assert!(!text.contains("cannot run here"), "{text}");
+    }
+
+    #[test]
+    fn reads_come_first_and_reloads_are_counted() {
+        let text = text(true, &["dataset.refresh=cell"], &host(2, 8));
+        let place = |id: &str| text.find(&format!("\n{id} ")).unwrap();
+        assert!(place("read-only-point") < place("read-write-range"));
+        assert!(place("read-write-point") < place("write-only"));
+        // 14 specs: two levels of two mixed scenarios and one that only writes, less the first.
+        assert!(
+            text.contains("70 reloads of a dataset before a trial that would find it"),
+            "{text}"
+        );
     }
 
     #[test]

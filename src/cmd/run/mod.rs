@@ -5,7 +5,7 @@
 mod engine;
 mod handles;
 mod session;
-mod site;
+pub(super) mod site;
 mod summary;
 
 use anyhow::{Context, anyhow};
@@ -23,7 +23,7 @@ use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
     let loaded = load_plan(&arguments.matrix)?;
-    let sites = Sites::choose(arguments, &loaded.plan, printer)?;
+    let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
     let engine = LoadEngine::choose(arguments, &loaded.plan)?;
     announce(&loaded.plan, &sites, printer);
     engine.announce(&loaded.plan, printer);
@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mut session = Session::new(&loaded, (sites, engine), directory, interrupt, printer)?;
+    session.replace = arguments.replace;
     let outcome = session.measure()?;
     summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
 }

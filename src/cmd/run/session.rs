@@ -5,33 +5,25 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
-
 use super::engine::LoadEngine;
 use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::calibrate::Ceilings;
+use crate::cmd::dataset::{self, Wanted};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
-use crate::driver::DriverError;
-use crate::driver::adapter::Admin;
 use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
+use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
-    Bytes, Cell, DatasetClass, Endpoint, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
-    ServerInfo, ServerRecord, Trial, TrialStatus,
+    Cell, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec, ServerRecord, Trial,
+    TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::target::host;
-use crate::ui::{Printer, Progress, figures};
+use crate::ui::{Printer, Progress};
 use crate::workload::Program;
 
-/// Loaders wait for the server's DDL most of the time where tables are many and small, so even
-/// two processors are served best by eight of them.
-const LOADERS_MIN: u32 = 8;
-/// More than this only queue at the server.
-const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// A trial that reached this share of what the client can drive was limited by the client.
@@ -49,6 +41,10 @@ pub(super) struct Session<'a> {
     interrupt: Interrupt,
     progress: Progress,
     failed: u32,
+    /// Whether the tables of a schema that holds something else are dropped.
+    pub(super) replace: bool,
+    /// Whether somebody has written to the dataset at hand since it was loaded.
+    is_changed: bool,
 }
 
 impl<'a> Session<'a> {
@@ -79,6 +75,8 @@ impl<'a> Session<'a> {
             interrupt,
             progress,
             failed: 0,
+            replace: false,
+            is_changed: false,
         })
     }
 
@@ -118,6 +116,14 @@ impl<'a> Session<'a> {
             if self.interrupt.is_requested() {
                 break;
             }
+            let previous = position.checked_sub(1).map(|before| trials[before]);
+            if let Err(error) = self.ready_dataset(planned, (previous, trial), &site) {
+                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
+                if !self.interrupt.is_requested() {
+                    self.fail_all(&trials[position..], &chain(&error))?;
+                }
+                break;
+            }
             self.measure_trial(planned, trial, &site)?;
             if let Some(Err(error)) = site.managed.as_mut().map(|server| server.is_running()) {
                 self.fail_all(&trials[position + 1..], &error.to_string())?;
@@ -141,23 +147,10 @@ impl<'a> Session<'a> {
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
         let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
-        let info = server_info(&site.endpoint)?;
+        let info = dataset::server_info(&site.endpoint)?;
 
-        let options = LoadOptions {
-            loaders: self.host_cpus.clamp(LOADERS_MIN, LOADERS_MAX),
-            disk_free: self.sites.disk_free(),
-        };
-        let progress = &mut self.progress;
-        let observe = &mut |at: LoadProgress| {
-            progress.loading(id.as_str(), stage_text(at.stage), at.rows_done, at.rows_total);
-        };
-        let report =
-            load::ensure(&site.endpoint, &planned.dataset, &options, &self.interrupt, observe)?;
-        self.progress.line(&format!("{id}: {}", load_text(&report)));
-        if self.plan.class() == DatasetClass::FullCache {
-            self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
-            load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
-        }
+        let refresh = trials.first().is_some_and(|trial| self.plan.refreshes(None, trial));
+        let report = self.load(planned, &site, refresh)?;
         self.directory.set_server(ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
@@ -165,9 +158,56 @@ impl<'a> Session<'a> {
             cpus: site.server_cpus().to_vec(),
             load_cpus: site.load_cpus(),
             dataset_bytes: report.dataset_bytes,
+            dataset: Some(dataset::record(&report)),
         })?;
         site.endpoint.database = Some(report.database);
         Ok(site)
+    }
+
+    /// Makes the dataset stand, anew if it was changed and `refresh` says so, and in the cache
+    /// where it belongs there.
+    fn load(
+        &mut self,
+        planned: &PlannedSpec,
+        site: &Site,
+        refresh: bool,
+    ) -> anyhow::Result<LoadReport> {
+        let options = LoadOptions {
+            loaders: dataset::default_loaders(self.host_cpus),
+            server_cpus: Some(planned.cpus),
+            disk_free: self.sites.disk_free(),
+            replace: self.replace,
+            refresh,
+        };
+        let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
+        let report = dataset::stand(&wanted, &self.interrupt, &mut self.progress)?;
+        self.is_changed = report.changed_by.is_some();
+        if self.plan.class() == DatasetClass::FullCache {
+            let id = &planned.spec.id;
+            self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
+            load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
+        }
+        Ok(report)
+    }
+
+    /// Sees to it that a trial finds the data that its matrix asks for, and that it is noted if the
+    /// trial writes to it.
+    fn ready_dataset(
+        &mut self,
+        planned: &PlannedSpec,
+        (previous, trial): (Option<&Trial>, &Trial),
+        site: &Site,
+    ) -> anyhow::Result<()> {
+        if self.is_changed && self.plan.refreshes(previous, trial) {
+            self.load(planned, site, true)?;
+        }
+        let cell = &self.plan.cells[trial.cell];
+        if !self.is_changed && self.plan.scenario(cell).access().writes() {
+            let by = format!("run {}, cell {}", self.directory.name(), cell.id);
+            load::mark_changed(&site.endpoint, &planned.dataset, &by)?;
+            self.is_changed = true;
+        }
+        Ok(())
     }
 
     fn measure_trial(
@@ -312,48 +352,6 @@ impl<'a> Session<'a> {
             self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason))?;
         }
         Ok(())
-    }
-}
-
-fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
-    // The schema that the endpoint names may not be there yet.
-    let endpoint = Endpoint { database: None, ..endpoint.clone() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let info = runtime.block_on(async {
-        let mut admin = Admin::connect(&endpoint).await?;
-        let info = admin.server_info().await?;
-        admin.close().await;
-        Ok::<_, DriverError>(info)
-    });
-    info.context("cannot ask the server what it is")
-}
-
-fn stage_text(stage: LoadStage) -> &'static str {
-    match stage {
-        LoadStage::Verify => "verifying rows",
-        LoadStage::Rows => "loading rows",
-        LoadStage::Indexes => "building the last indexes",
-    }
-}
-
-/// What became of the dataset, in one line.
-fn load_text(report: &LoadReport) -> String {
-    let size = report.dataset_bytes.map_or_else(String::new, |bytes| {
-        format!(", {} on the server", figures::bytes(Bytes(bytes)))
-    });
-    let took = figures::duration(report.elapsed);
-    match report.outcome {
-        LoadOutcome::Reused => format!("dataset {} found complete{size}", report.database),
-        LoadOutcome::Completed { tables, rows } => format!(
-            "dataset {} completed: {tables} tables, {} rows in {took}{size}",
-            report.database,
-            figures::count(rows)
-        ),
-        LoadOutcome::Loaded { rows } => format!(
-            "dataset {} loaded: {} rows in {took}{size}",
-            report.database,
-            figures::count(rows)
-        ),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 
-use crate::cli::RunArgs;
+use crate::cli::{MatrixArgs, ServerArgs};
 use crate::cmd::Failure;
 use crate::exec::{LoadCpus, default_load_threads};
 use crate::model::{Bytes, Endpoint, Interrupt, Plan, PlannedSpec};
@@ -21,7 +21,7 @@ use crate::ui::Printer;
 const SPARE_CONNECTIONS: u32 = 50;
 
 /// How the server of each spec is reached.
-pub(super) enum Sites {
+pub(in crate::cmd) enum Sites {
     /// gridbench starts one after the other.
     Managed { binary: ServerBinary, data_dir: PathBuf, port: Option<u16> },
     /// They run elsewhere.
@@ -29,20 +29,20 @@ pub(super) enum Sites {
 }
 
 /// One spec's server, up for as long as this lives.
-pub(super) struct Site {
-    pub(super) endpoint: Endpoint,
-    pub(super) managed: Option<ManagedServer>,
+pub(in crate::cmd) struct Site {
+    pub(in crate::cmd) endpoint: Endpoint,
+    pub(in crate::cmd) managed: Option<ManagedServer>,
 }
 
 impl Site {
     /// Processors that the server is bound to; none where it is not, or not by us.
-    pub(super) fn server_cpus(&self) -> &[u32] {
+    pub(in crate::cmd) fn server_cpus(&self) -> &[u32] {
         self.managed.as_ref().map_or(&[], ManagedServer::cpus)
     }
 
     /// Processors for the load: those that the server leaves. Where it leaves none, and where
     /// it is elsewhere, the load runs wherever this process may.
-    pub(super) fn load_cpus(&self) -> Vec<u32> {
+    pub(in crate::cmd) fn load_cpus(&self) -> Vec<u32> {
         match self.server_cpus() {
             [] => Vec::new(),
             taken => cpus_apart_from(taken),
@@ -50,7 +50,7 @@ impl Site {
     }
 
     /// How many threads send the load.
-    pub(super) fn load_threads(&self, host_cpus: u32, concurrency: u32) -> u32 {
+    pub(in crate::cmd) fn load_threads(&self, host_cpus: u32, concurrency: u32) -> u32 {
         let own = self.load_cpus();
         let cpus = match (own.len(), self.managed.is_some() || self.endpoint.is_local()) {
             (0, true) => LoadCpus::Shared(host_cpus),
@@ -63,15 +63,16 @@ impl Site {
 
 impl Sites {
     /// Finds the server binary, or reads the targets file and sees that it names every spec.
-    pub(super) fn choose(
-        arguments: &RunArgs,
+    pub(in crate::cmd) fn choose(
+        matrix: &MatrixArgs,
+        server: &ServerArgs,
         plan: &Plan,
         printer: Printer,
     ) -> Result<Self, Failure> {
-        let Some(path) = &arguments.matrix.targets else {
-            let binary = find_server(arguments.server.as_deref()).map_err(Failure::input)?;
-            let data_dir = arguments.matrix.data_dir.clone();
-            return Ok(Self::Managed { binary, data_dir, port: arguments.server_port });
+        let Some(path) = &matrix.targets else {
+            let binary = find_server(server.server.as_deref()).map_err(Failure::input)?;
+            let data_dir = matrix.data_dir.clone();
+            return Ok(Self::Managed { binary, data_dir, port: server.server_port });
         };
         let targets = read_targets(path).map_err(Failure::input)?;
         for warning in targets.warnings() {
@@ -91,7 +92,7 @@ impl Sites {
     }
 
     /// One line on where the load goes.
-    pub(super) fn sentence(&self) -> String {
+    pub(in crate::cmd) fn sentence(&self) -> String {
         match self {
             Self::Managed { binary, data_dir, .. } => format!(
                 "managed server: {} ({}), data in {}; it shares this machine with the client",
@@ -104,15 +105,28 @@ impl Sites {
     }
 
     /// Room for the data of a managed server.
-    pub(super) fn disk_free(&self) -> Option<Bytes> {
+    pub(in crate::cmd) fn disk_free(&self) -> Option<Bytes> {
         match self {
             Self::Managed { data_dir, .. } => host::read(data_dir).disk_free,
             Self::Targets(_) => None,
         }
     }
 
+    /// The specs of the plan that can be reached, each dataset of a managed server once.
+    pub(in crate::cmd) fn datasets<'a>(&self, plan: &'a Plan) -> Vec<&'a PlannedSpec> {
+        let mut distinct: Vec<&PlannedSpec> = Vec::new();
+        for planned in plan.specs.iter().filter(|planned| planned.skip.is_none()) {
+            let is_managed = matches!(self, Self::Managed { .. });
+            let is_alike = |known: &&PlannedSpec| known.dataset == planned.dataset;
+            if !(is_managed && distinct.iter().any(is_alike)) {
+                distinct.push(planned);
+            }
+        }
+        distinct
+    }
+
     /// What [`Self::open`] is about to do.
-    pub(super) fn opening(&self) -> &'static str {
+    pub(in crate::cmd) fn opening(&self) -> &'static str {
         match self {
             Self::Managed { .. } => "starting the server",
             Self::Targets(_) => "reaching the server",
@@ -120,7 +134,7 @@ impl Sites {
     }
 
     /// Starts (or only addresses) the server of a spec.
-    pub(super) fn open(
+    pub(in crate::cmd) fn open(
         &self,
         planned: &PlannedSpec,
         concurrency_max: u32,

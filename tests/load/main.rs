@@ -1,15 +1,20 @@
-//! The loader and the reference driver against a real server that the tests start themselves.
+//! The loader against a real server that the tests start themselves.
 
+mod commands;
+#[path = "../common/mod.rs"]
 mod common;
+mod kills;
+mod ownership;
 
 use std::future::Future;
 
 use common::Server;
 use gridbench::driver::adapter::Admin;
 use gridbench::load::{
-    LoadError, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage, STATE_TABLE, ensure,
+    LoadError, LoadEvent, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadRoute, LoadStage,
+    STATE_TABLE, ensure,
 };
-use gridbench::model::{Dataset, Endpoint, Interrupt};
+use gridbench::model::{Checksum, Dataset, Endpoint, Interrupt};
 use gridbench::workload::rows::Rows;
 
 fn dataset(tables: u32, table_size: u64) -> Dataset {
@@ -21,7 +26,7 @@ fn load(endpoint: &Endpoint, dataset: &Dataset, loaders: u32) -> Result<LoadRepo
     ensure(
         &endpoint,
         dataset,
-        &LoadOptions { loaders, disk_free: None },
+        &LoadOptions { loaders, ..LoadOptions::default() },
         &Interrupt::default(),
         &mut |_| {},
     )
@@ -55,24 +60,21 @@ fn sql(endpoint: &Endpoint, statements: &[&str]) -> Option<String> {
     })
 }
 
-/// The checksum of a table as the server computes it.
-fn stored(endpoint: &Endpoint, dataset: &Dataset, table: u32) -> String {
-    let database = database(dataset);
-    let sum = "CAST(SUM(CRC32(CONCAT(id, k, c, pad))) AS CHAR)";
-    let query = format!("SELECT {sum} FROM {database}.sbtest{table}");
-    sql(endpoint, &[&query]).expect("the table holds rows")
-}
-
-/// The same checksum over what the generator makes.
-fn generated(dataset: &Dataset, table: u32) -> String {
-    let rows = Rows::new(dataset, table);
-    let one = |id: u64| {
-        let row = rows.row(id);
-        let mut bytes = format!("{id}{}", row.k).into_bytes();
-        bytes.extend(row.c.iter().chain(&row.pad));
-        u64::from(crc32(&bytes))
-    };
-    (1..=dataset.table_size).map(one).sum::<u64>().to_string()
+/// The checksum of a table, computed here from a dump of it: no CRC and no sum of the server's.
+fn dumped(endpoint: &Endpoint, dataset: &Dataset, table: u32) -> Checksum {
+    let query = format!("SELECT id, k, c, pad FROM {}.sbtest{table}", database(dataset));
+    let rows = block_on(async {
+        let mut admin = Admin::connect(endpoint).await.expect("root may connect");
+        let rows = admin.rows(&query).await.expect("the table is there");
+        admin.close().await;
+        rows
+    });
+    let mut checksum = Checksum::default();
+    for row in rows {
+        let fields: Vec<String> = row.into_iter().map(Option::unwrap_or_default).collect();
+        checksum.add(crc32(fields.join("\t").as_bytes()));
+    }
+    checksum
 }
 
 /// CRC-32 as SQL's `CRC32()` and zlib have it.
@@ -81,9 +83,32 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }
 
+/// Every table holds what the generator makes: by a dump of it, and by what was reported.
 fn assert_stored(endpoint: &Endpoint, dataset: &Dataset) {
+    let report = load(endpoint, dataset, 1).expect("it stands");
+    assert_eq!(report.outcome, LoadOutcome::Reused);
+    assert_eq!(report.tables.len(), dataset.tables as usize);
     for table in 1..=dataset.tables {
-        assert_eq!(stored(endpoint, dataset, table), generated(dataset, table), "table {table}");
+        let made = Rows::new(dataset, table).checksum(1..=dataset.table_size);
+        assert_eq!(made.rows, dataset.table_size);
+        assert_eq!(dumped(endpoint, dataset, table), made, "table {table}");
+        let check = report.tables[table as usize - 1];
+        assert_eq!((check.number, check.first_id, check.last_id), (table, 1, made.rows));
+        assert_eq!(check.checksum, made);
+    }
+}
+
+/// The index, and no rest of the way there.
+fn assert_indexed(endpoint: &Endpoint, dataset: &Dataset) {
+    for table in 1..=dataset.tables {
+        let sql_text = format!(
+            "SELECT GROUP_CONCAT(DISTINCT index_name ORDER BY index_name) FROM \
+             information_schema.statistics WHERE table_schema = '{}' AND table_name = \
+             'sbtest{table}'",
+            database(dataset)
+        );
+        let expected = format!("k_{table},PRIMARY");
+        assert_eq!(sql(endpoint, &[&sql_text]).as_deref(), Some(expected.as_str()));
     }
 }
 
@@ -93,7 +118,7 @@ fn datasets_of_one_size_and_two_seeds_stand_beside_each_other() {
     let endpoint = server.endpoint();
     let other = Dataset { seed: 7, ..dataset(1, 9) };
     let names = [dataset(1, 9), other].map(|dataset| {
-        let options = LoadOptions { loaders: 1, disk_free: None };
+        let options = LoadOptions { loaders: 1, ..LoadOptions::default() };
         ensure(&endpoint, &dataset, &options, &Interrupt::default(), &mut |_| {})
             .expect("the dataset loads")
             .database
@@ -104,16 +129,43 @@ fn datasets_of_one_size_and_two_seeds_stand_beside_each_other() {
 #[test]
 fn loaded_rows_equal_the_generators_whatever_the_number_of_loaders() {
     let server = Server::shared();
-    let (endpoint, dataset) = (server.endpoint(), dataset(5, 6_001));
-    for loaders in [4, 1] {
-        let report = load(&endpoint, &dataset, loaders).expect("the dataset loads");
-        assert_eq!(report.outcome, LoadOutcome::Loaded { rows: 30_005 });
-        assert_eq!(report.database, "sbtest_5x6001");
-        // 245 bytes a row were measured on full tables; small ones have room left in pages.
-        let bytes = report.dataset_bytes.expect("the server knows its size");
-        assert!((30_005 * 200..30_005 * 600).contains(&bytes), "{bytes}");
-        assert_stored(&endpoint, &dataset);
-        sql(&endpoint, &["DROP DATABASE sbtest_5x6001"]);
+    for dataset in [dataset(5, 6_001), dataset(1, 205_001)] {
+        let (endpoint, rows) = (server.endpoint(), dataset.rows());
+        let mut checksums = Vec::new();
+        for loaders in [8, 1] {
+            let report = load(&endpoint, &dataset, loaders).expect("the dataset loads");
+            assert_eq!(report.outcome, LoadOutcome::Loaded { rows });
+            assert_eq!(report.database, database(&dataset));
+            // 245 bytes a row were measured on full tables; small ones have room left in pages.
+            let bytes = report.dataset_bytes.expect("the server knows its size");
+            assert!((rows * 200..rows * 600).contains(&bytes), "{bytes}");
+            checksums.push(report.tables);
+            assert_stored(&endpoint, &dataset);
+            assert_indexed(&endpoint, &dataset);
+            sql(&endpoint, &[&format!("DROP DATABASE {}", database(&dataset))]);
+        }
+        assert_eq!(checksums[0], checksums[1]);
+    }
+}
+
+#[test]
+fn rows_are_the_same_in_every_character_set_and_by_every_route() {
+    for (files, route) in [
+        ("--local-infile=1", LoadRoute::Files),
+        ("--local-infile=0", LoadRoute::InsertsAsFilesAreOff),
+    ] {
+        let server = Server::start(&[files, "--sql-mode=ANSI,NO_BACKSLASH_ESCAPES"]);
+        let endpoint = server.endpoint();
+        for (size, charset) in ["utf8mb4", "latin1", "utf16", "binary"].into_iter().enumerate() {
+            let dataset = Dataset { charset: charset.into(), ..dataset(1, 3_000 + size as u64) };
+            let report = load(&endpoint, &dataset, 1).expect(charset);
+            assert_eq!(report.route, Some(route));
+            let made = Rows::new(&dataset, 1).checksum(1..=dataset.table_size);
+            assert_eq!(report.tables[0].checksum, made, "{charset}");
+            if charset != "binary" {
+                assert_stored(&endpoint, &dataset);
+            }
+        }
     }
 }
 
@@ -143,8 +195,11 @@ fn a_complete_dataset_is_reused_and_progress_only_grows() {
     let server = Server::shared();
     let (endpoint, dataset) = (server.socket_endpoint(), dataset(3, 4_000));
     let mut seen: Vec<LoadProgress> = Vec::new();
-    let options = LoadOptions { loaders: 2, disk_free: None };
-    let mut observe = |progress| seen.push(progress);
+    let options = LoadOptions { loaders: 2, ..LoadOptions::default() };
+    let mut observe = |event: LoadEvent<'_>| match event {
+        LoadEvent::Progress(progress) => seen.push(progress),
+        other => panic!("{other:?}"),
+    };
     let first = ensure(
         &named(&endpoint, &dataset),
         &dataset,
@@ -157,6 +212,9 @@ fn a_complete_dataset_is_reused_and_progress_only_grows() {
     assert_eq!(seen.last().map(|p| p.rows_done), Some(12_000));
     assert!(seen.windows(2).all(|pair| pair[0].rows_done <= pair[1].rows_done));
     assert!(seen.iter().all(|progress| progress.rows_total == 12_000));
+    // A line is 180 digits, tabs, dashes and a line end, and the digits of id and k.
+    let bytes = seen.last().map_or(0, |progress| progress.bytes_sent);
+    assert!((12_000 * 184..12_000 * 192).contains(&bytes), "{bytes}");
 
     let second = load(&endpoint, &dataset, 2).expect("it stands");
     assert_eq!(second.outcome, LoadOutcome::Reused);
@@ -164,23 +222,46 @@ fn a_complete_dataset_is_reused_and_progress_only_grows() {
 }
 
 #[test]
-fn tables_that_were_left_half_loaded_are_made_anew_and_no_row_is_doubled() {
+fn what_is_in_stays_and_what_nobody_knows_of_is_made_anew() {
     let server = Server::shared();
-    let (endpoint, dataset) = (server.endpoint(), dataset(4, 3_000));
+    let (endpoint, dataset) = (server.endpoint(), dataset(4, 60_000));
     load(&endpoint, &dataset, 2).expect("the dataset loads");
     sql(
         &endpoint,
         &[
-            "USE sbtest_4x3000",
-            &format!("UPDATE {STATE_TABLE} SET state = 'loading' WHERE item = 'sbtest2'"),
-            "DELETE FROM sbtest2 WHERE id > 1234",
+            "USE sbtest_4x60000",
+            // As a kill leaves it before the second chunk of a table, with and without its index.
+            &format!("DELETE FROM {STATE_TABLE} WHERE item IN ('sbtest2', 'sbtest2/50001')"),
+            "DELETE FROM sbtest2 WHERE id > 50000",
             "DROP INDEX k_2 ON sbtest2",
-            &format!("DELETE FROM {STATE_TABLE} WHERE item = 'sbtest4'"),
-            "DROP TABLE sbtest4",
+            &format!("DELETE FROM {STATE_TABLE} WHERE item = 'sbtest3'"),
+            // And as nobody leaves it.
+            &format!("DELETE FROM {STATE_TABLE} WHERE item LIKE 'sbtest4%'"),
+            "DELETE FROM sbtest4 WHERE id > 1234",
         ],
     );
     let report = load(&endpoint, &dataset, 2).expect("the dataset is completed");
-    assert_eq!(report.outcome, LoadOutcome::Completed { tables: 2, rows: 6_000 });
+    assert_eq!(report.outcome, LoadOutcome::Completed { tables: 3, rows: 10_000 + 60_000 });
+    assert_stored(&endpoint, &dataset);
+    assert_indexed(&endpoint, &dataset);
+}
+
+#[test]
+fn rows_that_are_not_what_was_sent_are_told_and_made_anew() {
+    let server = Server::shared();
+    let (endpoint, dataset) = (server.endpoint(), dataset(1, 60_001));
+    load(&endpoint, &dataset, 2).expect("the dataset loads");
+    let vary = [
+        "USE sbtest_1x60001",
+        "UPDATE sbtest1 SET k = k + 1 WHERE id = 50001",
+        &format!("DELETE FROM {STATE_TABLE} WHERE item = 'sbtest1'"),
+    ];
+    sql(&endpoint, &vary);
+    let error = load(&endpoint, &dataset, 2).expect_err("another row");
+    assert!(matches!(error, LoadError::Content { first: 50_001, .. }), "{error}");
+    assert!(error.to_string().contains("`sbtest_1x60001`.sbtest1"), "{error}");
+    let report = load(&endpoint, &dataset, 2).expect("it is made anew");
+    assert_eq!(report.outcome, LoadOutcome::Loaded { rows: 60_001 });
     assert_stored(&endpoint, &dataset);
 }
 
@@ -204,27 +285,6 @@ fn tables_whose_rows_were_inserted_or_deleted_since_are_made_anew() {
 }
 
 #[test]
-fn a_schema_that_holds_something_else_is_refused_and_left_as_it_is() {
-    let server = Server::shared();
-    let endpoint = server.endpoint();
-    let theirs = ["CREATE DATABASE sbtest_2x77", "CREATE TABLE sbtest_2x77.sbtest1 (a INT)"];
-    sql(&endpoint, &theirs);
-    let error = load(&endpoint, &dataset(2, 77), 1).expect_err("not ours");
-    assert!(matches!(error, LoadError::Foreign { .. }), "{error}");
-    assert!(error.to_string().contains("it holds `sbtest1`, which gridbench did not make"));
-    assert!(error.to_string().contains("DROP DATABASE sbtest_2x77"), "{error}");
-    let count = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'sbtest_2x77'";
-    assert_eq!(sql(&endpoint, &[count]).as_deref(), Some("1"));
-
-    let ours = dataset(2, 78);
-    load(&endpoint, &ours, 1).expect("it loads");
-    let other = Dataset { seed: 4, ..ours.clone() };
-    let error = load(&endpoint, &other, 1).expect_err("another seed");
-    assert!(error.to_string().contains("another fingerprint"), "{error}");
-    assert_stored(&endpoint, &ours);
-}
-
-#[test]
 fn an_empty_schema_is_taken_and_gets_the_datasets_character_set() {
     let server = Server::shared();
     let (endpoint, dataset) = (server.endpoint(), dataset(1, 79));
@@ -240,12 +300,12 @@ fn an_interrupted_load_stops_and_is_completed_later() {
     let server = Server::shared();
     let (endpoint, dataset) = (server.endpoint(), dataset(4, 6_000));
     let interrupt = Interrupt::default();
-    let mut observe = |progress: LoadProgress| {
-        if progress.stage == LoadStage::Rows {
+    let mut observe = |event: LoadEvent<'_>| {
+        if matches!(event, LoadEvent::Progress(at) if at.stage == LoadStage::Rows) {
             interrupt.request();
         }
     };
-    let options = LoadOptions { loaders: 2, disk_free: None };
+    let options = LoadOptions { loaders: 2, ..LoadOptions::default() };
     let error = ensure(&named(&endpoint, &dataset), &dataset, &options, &interrupt, &mut observe);
     assert_eq!(error, Err(LoadError::Interrupted));
     load(&endpoint, &dataset, 2).expect("the dataset is completed");

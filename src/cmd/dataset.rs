@@ -1,0 +1,167 @@
+//! The dataset of a spec: made to stand on its server, and told in words.
+//!
+//! Must not know: what is measured on it.
+
+use anyhow::Context;
+
+use crate::driver::DriverError;
+use crate::driver::adapter::Admin;
+use crate::load::{
+    self, LoadError, LoadEvent, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage,
+};
+use crate::model::{Bytes, DatasetRecord, Endpoint, Interrupt, PlannedSpec, ServerInfo};
+use crate::ui::{LoadingRows, Progress, figures};
+
+/// Loaders wait for the server's DDL most of the time where tables are many and small, so even
+/// two processors are served best by eight of them.
+const LOADERS_MIN: u32 = 8;
+/// More than this only queue at the server.
+const LOADERS_MAX: u32 = 16;
+
+/// A dataset that is to stand.
+pub(super) struct Wanted<'a> {
+    pub(super) planned: &'a PlannedSpec,
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) options: &'a LoadOptions,
+}
+
+/// How many loaders there are where nobody says.
+pub(super) fn default_loaders(host_cpus: u32) -> u32 {
+    host_cpus.clamp(LOADERS_MIN, LOADERS_MAX)
+}
+
+/// Sees to it that the dataset stands, and says what became of it.
+pub(super) fn stand(
+    wanted: &Wanted<'_>,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> Result<LoadReport, LoadError> {
+    let Wanted { planned, endpoint, options } = wanted;
+    let id = planned.spec.id.as_str();
+    let observe = &mut |event: LoadEvent<'_>| match event {
+        LoadEvent::Progress(at) => show(id, &at, progress),
+        LoadEvent::Replacing { database, tables } => progress.line(&format!(
+            "{id}: --replace drops from schema {database}: {}",
+            ranges(tables).join(", ")
+        )),
+        LoadEvent::Retrying { reason } => progress.line(&format!("{id}: {reason}; trying again")),
+    };
+    let report = load::ensure(endpoint, &planned.dataset, options, interrupt, observe)?;
+    progress.line(&format!("{id}: {}", outcome_text(&report)));
+    if let Some(by) = &report.changed_by {
+        let database = &report.database;
+        progress.line(&format!(
+            "{id}: dataset {database} was changed by {by} since it was loaded, and is used as it is"
+        ));
+    }
+    Ok(report)
+}
+
+/// What the server says of itself.
+pub(super) fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+    // The schema that the endpoint names may not be there yet.
+    let endpoint = Endpoint { database: None, ..endpoint.clone() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let info = runtime.block_on(async {
+        let mut admin = Admin::connect(&endpoint).await?;
+        let info = admin.server_info().await?;
+        admin.close().await;
+        Ok::<_, DriverError>(info)
+    });
+    info.context("cannot ask the server what it is")
+}
+
+/// What a manifest keeps of it.
+pub(super) fn record(report: &LoadReport) -> DatasetRecord {
+    DatasetRecord {
+        database: report.database.clone(),
+        rows_sent: match report.outcome {
+            LoadOutcome::Reused => 0,
+            LoadOutcome::Completed { rows, .. } | LoadOutcome::Loaded { rows } => rows,
+        },
+        route: report.route.map(|route| route.words().to_owned()),
+        changed_by: report.changed_by.clone(),
+        tables: report.tables.clone(),
+    }
+}
+
+fn show(spec: &str, at: &LoadProgress, progress: &mut Progress) {
+    let stage = match at.stage {
+        LoadStage::Verify => return progress.verifying(spec),
+        LoadStage::Rows => "loading rows",
+        LoadStage::Indexes => "building the last indexes, checking rows,",
+    };
+    progress.loading(&LoadingRows {
+        spec,
+        stage,
+        rows_done: at.rows_done,
+        rows_found: at.rows_found,
+        rows_total: at.rows_total,
+        bytes_sent: at.bytes_sent,
+    });
+}
+
+/// What became of the dataset, in one line.
+fn outcome_text(report: &LoadReport) -> String {
+    let size = report.dataset_bytes.map_or_else(String::new, |bytes| {
+        format!(", {} on the server", figures::bytes(Bytes(bytes)))
+    });
+    let database = &report.database;
+    let (what, rows) = match report.outcome {
+        LoadOutcome::Reused => return format!("dataset {database} found complete{size}"),
+        LoadOutcome::Completed { tables, rows } => (format!("completed: {tables} tables, "), rows),
+        LoadOutcome::Loaded { rows } => ("loaded: ".to_owned(), rows),
+    };
+    let millis = report.elapsed.as_millis().max(1);
+    let rate = u64::try_from(u128::from(rows) * 1_000 / millis).unwrap_or(u64::MAX);
+    format!(
+        "dataset {database} {what}{} rows in {} ({} rows/s){size}; by {}",
+        figures::count(rows),
+        figures::duration(report.elapsed),
+        figures::count(rate),
+        report.route.map_or("nothing but indexes", |route| route.words())
+    )
+}
+
+/// Names of tables, those with consecutive numbers as one: `sbtest1 to sbtest250`.
+pub(super) fn ranges(tables: &[String]) -> Vec<String> {
+    let mut numbered: Vec<(&str, u64)> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for table in tables {
+        let stem = table.trim_end_matches(|c: char| c.is_ascii_digit());
+        match table[stem.len()..].parse() {
+            Ok(number) if format!("{stem}{number}") == *table => numbered.push((stem, number)),
+            _ => others.push(table.clone()),
+        }
+    }
+    numbered.sort_unstable();
+    let mut runs: Vec<(&str, u64, u64)> = Vec::new();
+    for (stem, number) in numbered {
+        match runs.last_mut() {
+            Some((last, _, end)) if *last == stem && *end + 1 == number => *end = number,
+            _ => runs.push((stem, number, number)),
+        }
+    }
+    let text = |(stem, first, last): (&str, u64, u64)| match first == last {
+        true => format!("{stem}{first}"),
+        false => format!("{stem}{first} to {stem}{last}"),
+    };
+    runs.into_iter().map(text).chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consecutive_tables_are_named_as_one() {
+        let names = |names: &[&str]| -> Vec<String> {
+            ranges(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            names(&["sbtest10", "sbtest1", "orders", "sbtest2", "sbtest3", "t007", "t7"]),
+            ["sbtest1 to sbtest3", "sbtest10", "t7", "orders", "t007"]
+        );
+        assert!(names(&[]).is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! `gridbench load`: the datasets of a matrix, without measuring.
+//!
+//! Must not know: how a row is made or sent.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+
+use super::dataset::{self, Wanted};
+use super::matrix_source::{LoadedPlan, load_plan};
+use super::run::site::Sites;
+use super::{Failure, Outcome, chain, signals};
+use crate::cli::LoadArgs;
+use crate::load::{LoadOptions, LoadReport};
+use crate::model::{Bytes, Interrupt, PlannedSpec, ServerInfo, TableCheck};
+use crate::ui::{Align, Printer, Progress, Table, figures};
+
+/// The variable that says how large the buffer pool is.
+const POOL: &str = "innodb_buffer_pool_size";
+
+pub(super) fn run(arguments: &LoadArgs, printer: Printer) -> Result<Outcome, Failure> {
+    let loaded = load_plan(&arguments.matrix)?;
+    let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
+    printer.talk(&sites.sentence());
+    let wanted = sites.datasets(&loaded.plan);
+    if wanted.is_empty() {
+        return Err(Failure::input(anyhow!(
+            "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
+             tries the matrix on this machine"
+        )));
+    }
+    let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
+    let progress = Progress::new(printer, 0, Duration::ZERO);
+    let mut loading = Loading { arguments, loaded: &loaded, sites, interrupt, progress };
+    let mut failed = 0;
+    for planned in wanted {
+        match loading.load(planned) {
+            Ok(text) => printer.data(&text)?,
+            Err(_) if loading.interrupt.is_requested() => break,
+            Err(error) => {
+                failed += 1;
+                loading.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
+            }
+        }
+    }
+    loading.progress.finish();
+    Ok(match (loading.interrupt.is_requested(), failed) {
+        (true, _) => Outcome::Interrupted,
+        (false, 0) => Outcome::Done,
+        (false, _) => Outcome::SomeFailed,
+    })
+}
+
+struct Loading<'a> {
+    arguments: &'a LoadArgs,
+    loaded: &'a LoadedPlan,
+    sites: Sites,
+    interrupt: Interrupt,
+    progress: Progress,
+}
+
+impl Loading<'_> {
+    /// Loads the dataset of a spec; returns what to print of it.
+    fn load(&mut self, planned: &PlannedSpec) -> anyhow::Result<String> {
+        self.progress.status(&format!("{}: {}", planned.spec.id, self.sites.opening()));
+        let mut site = self.sites.open(planned, 1, &self.interrupt)?;
+        let info = dataset::server_info(&site.endpoint)?;
+        let loaders = self.arguments.loaders;
+        let options = LoadOptions {
+            loaders: loaders.unwrap_or_else(|| dataset::default_loaders(self.loaded.host.cpus)),
+            server_cpus: Some(planned.cpus),
+            disk_free: self.sites.disk_free(),
+            replace: self.arguments.replace,
+            refresh: false,
+        };
+        let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
+        let report = dataset::stand(&wanted, &self.interrupt, &mut self.progress);
+        if let Some(server) = site.managed.take() {
+            self.progress.status(&format!("{}: stopping the server", planned.spec.id));
+            server.stop()?;
+        }
+        Ok(text(planned, &info, &report?))
+    }
+}
+
+/// The dataset in a few lines, then a row for each table.
+fn text(planned: &PlannedSpec, info: &ServerInfo, report: &LoadReport) -> String {
+    let mut table = Table::new(&[
+        ("table", Align::Left),
+        ("rows", Align::Right),
+        ("first id", Align::Right),
+        ("last id", Align::Right),
+        ("crc32 sum", Align::Right),
+        ("crc32 xor", Align::Right),
+    ]);
+    for TableCheck { number, first_id, last_id, checksum } in &report.tables {
+        table.row(vec![
+            crate::workload::schema::table(*number),
+            figures::count(checksum.rows),
+            first_id.to_string(),
+            last_id.to_string(),
+            checksum.crc_sum.to_string(),
+            format!("{:08x}", checksum.crc_xor),
+        ]);
+    }
+    let size = size_text(planned, info, report.dataset_bytes);
+    format!(
+        "{}: {} at {}\n{size}\n{}\n",
+        planned.spec.id,
+        report.database,
+        info.address,
+        table.render()
+    )
+}
+
+/// What it weighs, against memory and buffer pool: the server's own, where it says.
+fn size_text(planned: &PlannedSpec, info: &ServerInfo, bytes: Option<u64>) -> String {
+    let Some(bytes) = bytes else { return "the server does not say how large it is".to_owned() };
+    let pool = info.variables.get(POOL).and_then(|text| text.parse().ok().map(Bytes));
+    let pool = pool.unwrap_or(planned.buffer_pool);
+    let of = |base: Bytes| format!("{:.2}", bytes as f64 / base.0.max(1) as f64);
+    format!(
+        "{} of data and indexes: {} of the {} of memory, {} of the {} of buffer pool",
+        figures::bytes(Bytes(bytes)),
+        of(planned.memory),
+        figures::bytes(planned.memory),
+        of(pool),
+        figures::bytes(pool)
+    )
+}

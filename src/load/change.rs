@@ -1,0 +1,26 @@
+//! Noting that a dataset is not as it was loaded any more.
+//!
+//! Must not know: who writes to it.
+
+use crate::driver::adapter::Admin;
+use crate::model::{Dataset, Endpoint};
+
+use super::LoadError;
+use super::crew::runtime;
+use super::schema::Home;
+
+/// Notes in the dataset's state table that somebody is about to write to it; blocks until that is
+/// on disk. Who did so first since it was loaded stays noted.
+///
+/// # Errors
+/// What the server said; the dataset has to stand.
+pub fn mark_changed(endpoint: &Endpoint, dataset: &Dataset, by: &str) -> Result<(), LoadError> {
+    let home = Home::new(endpoint, dataset, "marking");
+    runtime()?.block_on(async {
+        let connected = Admin::connect(&home.endpoint).await;
+        let mut admin = connected.map_err(|error| home.failed("connecting", error))?;
+        home.mark_changed(&mut admin, by).await?;
+        admin.close().await;
+        Ok(())
+    })
+}

@@ -1,0 +1,180 @@
+//! `gridbench load`, `gridbench clean` and `refresh` as their users meet them, on a server that a
+//! targets file names.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use gridbench::load::STATE_TABLE;
+use gridbench::model::{Address, Endpoint};
+use tempfile::TempDir;
+
+use super::common::Server;
+use super::sql;
+
+/// A folder with a matrix of two tables, and a server on which its data lives in one schema.
+struct Workspace {
+    folder: TempDir,
+    endpoint: Endpoint,
+}
+
+impl Workspace {
+    fn new(server: &Server, database: &str, scenarios: &[&str]) -> Self {
+        let folder = TempDir::with_prefix("gridbench-test-").expect("a temporary folder");
+        let endpoint = Endpoint { database: None, ..server.endpoint() };
+        let Address::Tcp { port, .. } = &endpoint.address else { panic!("a port") };
+        let targets = format!(
+            "[defaults]\nuser = \"root\"\nhost = \"127.0.0.1\"\nport = {port}\n\
+             database = \"{database}\"\n"
+        );
+        std::fs::write(folder.path().join("t.toml"), targets).expect("a targets file");
+        let mut matrix = "format = 1\nname = \"m\"\ntitle = \"m\"\n[protocol]\n\
+                          duration = \"200ms\"\nwarmup = \"50ms\"\nconcurrency = [1, 2]\n\
+                          [dataset]\nclass = \"full-cache\"\n[[dataset.rule]]\n\
+                          table_size = 1_000\ntables = 2\n[[spec]]\ncpu = 2\nmemory = \"4GB\"\n"
+            .to_owned();
+        for workload in scenarios {
+            let id = workload.replace('_', "-");
+            matrix += &format!("[[scenario]]\nid = \"{id}\"\nworkload = \"{workload}\"\n");
+        }
+        std::fs::write(folder.path().join("m.toml"), matrix).expect("a matrix");
+        Self { folder, endpoint }
+    }
+
+    fn gridbench(&self, arguments: &[&str]) -> Ended {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+        command.args(arguments).args(["m.toml", "--targets", "t.toml"]);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        Ended::of(&command.output().expect("gridbench runs"))
+    }
+
+    /// The manifest of the only run, or of the last one.
+    fn manifest(&self) -> String {
+        let runs = std::fs::read_dir(self.folder.path().join("results")).expect("runs");
+        let mut runs: Vec<_> = runs.map(|run| run.expect("a run").path()).collect();
+        runs.sort();
+        let last: &Path = runs.last().expect("a run");
+        std::fs::read_to_string(last.join("manifest.json")).expect("its manifest")
+    }
+}
+
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ended {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        Self { code: output.status.code(), stdout, stderr }
+    }
+
+    #[track_caller]
+    fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn prints(self, words: &str) -> Self {
+        assert!(self.stdout.contains(words), "no {words:?} in:\n{}", self.stdout);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, words: &str) -> Self {
+        assert!(self.stderr.contains(words), "no {words:?} in:\n{}", self.stderr);
+        self
+    }
+
+    /// How often it said something.
+    fn count(&self, words: &str) -> usize {
+        self.stderr.matches(words).count()
+    }
+}
+
+#[test]
+fn load_and_clean_do_alone_what_run_does_and_leaves() {
+    let server = Server::shared();
+    let space = Workspace::new(&server, "commands", &["oltp_read_only"]);
+    space.gridbench(&["clean"]).exits(0).says("no dataset of this matrix");
+    let loaded = space.gridbench(&["load", "--loaders", "3"]).exits(0);
+    let loaded = loaded.says("dataset commands loaded: 2,000 rows").says("LOAD DATA LOCAL");
+    let sum = "SELECT CAST(SUM(CRC32(CONCAT_WS('\t', id, k, c, pad))) AS CHAR) FROM \
+               commands.sbtest2";
+    let sum = sql(&space.endpoint, &[sum]).expect("a sum");
+    let loaded = loaded.prints("of the 4 GB of memory").prints("sbtest2  1,000");
+    assert!(loaded.stdout.contains(&sum), "{}", loaded.stdout);
+    space.gridbench(&["load"]).exits(0).says("found complete").prints(&sum);
+
+    let list = space.gridbench(&["clean"]).exits(0).says("--yes");
+    list.prints("would drop commands").prints("sbtest1 to sbtest2, gridbench_dataset");
+    space.gridbench(&["load"]).exits(0).says("found complete");
+    space.gridbench(&["clean", "--yes"]).exits(0).prints("dropped commands");
+    let schemas = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'commands'";
+    assert_eq!(sql(&space.endpoint, &[schemas]).as_deref(), Some("0"));
+}
+
+#[test]
+fn replace_is_what_it_takes_to_load_into_a_schema_of_somebody_else() {
+    let server = Server::shared();
+    let space = Workspace::new(&server, "elses", &["oltp_read_only"]);
+    let endpoint = &space.endpoint;
+    sql(endpoint, &["CREATE DATABASE elses", "CREATE TABLE elses.orders (a INT)"]);
+    for command in ["load", "run"] {
+        let ended = space.gridbench(&[command]).exits(3).says("gridbench did not make");
+        ended.says("add --replace");
+    }
+    space.gridbench(&["clean", "--yes"]).exits(0).says("no dataset of this matrix");
+    assert_eq!(sql(endpoint, &["SELECT COUNT(*) FROM elses.orders"]).as_deref(), Some("0"));
+    let run = space.gridbench(&["run", "--replace"]).exits(0);
+    run.says("--replace drops from schema elses: orders").says("dataset elses loaded");
+    let clean = space.gridbench(&["clean", "--yes"]).exits(0);
+    assert!(!clean.stdout.contains("and the schema"), "gridbench did not create it");
+}
+
+#[test]
+fn a_run_notes_who_changed_the_data_and_the_next_one_tells() {
+    let server = Server::shared();
+    let scenarios = ["oltp_write_only", "oltp_read_only", "oltp_read_write"];
+    let space = Workspace::new(&server, "changed", &scenarios);
+    let plan = space.gridbench(&["plan", "--format", "csv"]).exits(0).stdout;
+    let planned: Vec<&str> = plan.lines().skip(1).filter_map(|row| row.split(',').nth(1)).collect();
+    let order = ["oltp-read-only", "oltp-read-write", "oltp-write-only"];
+    assert_eq!(planned, order.map(|id| [id, id]).concat());
+
+    let first = space.gridbench(&["run"]).exits(0);
+    assert_eq!(first.count("was changed by"), 0, "{}", first.stderr);
+    let noted = format!("SELECT state FROM changed.{STATE_TABLE} WHERE item = 'changed'");
+    let noted = sql(&space.endpoint, &[&noted]).expect("it is noted");
+    assert!(noted.ends_with(", cell 2c4g/oltp-read-write/1"), "{noted}");
+    assert!(space.manifest().contains("\"changed_by\": null"), "{}", space.manifest());
+
+    let second = space.gridbench(&["run"]).exits(0).says(&format!("was changed by {noted}"));
+    assert_eq!(second.count("dataset changed found complete"), 1, "{}", second.stderr);
+    assert!(space.manifest().contains(&format!("\"changed_by\": \"{noted}\"")));
+}
+
+#[test]
+fn refresh_makes_the_data_anew_before_what_would_find_it_changed() {
+    let server = Server::shared();
+    let scenarios = ["oltp_read_only", "oltp_read_write", "oltp_write_only"];
+    let space = Workspace::new(&server, "refreshed", &scenarios);
+    space.gridbench(&["load"]).exits(0);
+    // Two levels of each: the first scenario that writes finds the data as it was.
+    let by_scenario = space.gridbench(&["run", "--set", "dataset.refresh=scenario"]).exits(0);
+    assert_eq!(by_scenario.count("dataset refreshed loaded"), 1, "{}", by_scenario.stderr);
+    // The run before left it changed: anew at the start, then before each trial but the first that
+    // follows one that wrote.
+    let by_cell = space.gridbench(&["run", "--set", "dataset.refresh=cell"]).exits(0);
+    assert_eq!(by_cell.count("dataset refreshed loaded"), 4, "{}", by_cell.stderr);
+    assert!(space.manifest().contains("\"changed_by\": null"));
+    let never = space.gridbench(&["run", "--set", "dataset.refresh=never"]).exits(0);
+    assert_eq!(never.count("dataset refreshed loaded"), 0, "{}", never.stderr);
+    assert!(never.stderr.contains("was changed by"), "{}", never.stderr);
+    for word in ["sometimes", "Never"] {
+        let set = format!("dataset.refresh={word}");
+        space.gridbench(&["plan", "--set", &set]).exits(2).says("dataset.refresh");
+    }
+}
