@@ -75,7 +75,8 @@ fn a_child_that_fails_is_told_in_its_own_words() {
     let flood = "i=0; while [ $i -lt 20000 ]; do echo FATAL: $i; i=$((i+1)); done; exit 2";
     assert!(reason(&script(flood, None)).contains("exit code 2: 0; 1; 2"));
     let absent = SysbenchSetup { program: "/nonexistent/sysbench".into(), ..script("", None) };
-    assert!(reason(&absent).contains("cannot be started"));
+    let absent = reason(&absent);
+    assert!(absent.contains("/nonexistent/sysbench"), "{absent}");
 }
 
 #[test]
@@ -391,6 +392,21 @@ fn a_killed_sysbench_is_a_failed_cell_and_the_others_go_on() {
     let rows = workspace.rows("cells.csv");
     assert_eq!((rows[0]["status"].as_str(), rows[1]["status"].as_str()), ("failed", "done"));
     assert_eq!(rows[0]["reason"], "sysbench was killed by SIGKILL");
+}
+
+#[test]
+fn a_killed_gridbench_leaves_no_sysbench_behind() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    let mut child = start(&workspace, &["--set", "protocol.duration=1000s"]);
+    let sysbench = sysbench_of(&child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let is_gone = |pid: u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.is_empty().then_some(())
+    };
+    becomes("sysbench ends", || is_gone(sysbench));
 }
 
 #[test]

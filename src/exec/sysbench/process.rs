@@ -4,8 +4,10 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,8 @@ pub(super) struct Process {
     /// Its standard output, until it closes it.
     pub(super) lines: Receiver<String>,
     stderr: Option<JoinHandle<String>>,
+    /// Its parent thread ends when this is dropped.
+    _parent: Sender<()>,
 }
 
 /// How it ended.
@@ -46,7 +50,7 @@ impl Process {
     /// Starts it in a process group of its own: Ctrl-C in the terminal reaches us, and we end
     /// the child. The password goes through a pipe that is its standard input.
     pub(super) fn spawn(setup: &SysbenchSetup) -> io::Result<Self> {
-        let mut child = spawn_on(setup)?;
+        let (mut child, parent) = spawn_on(setup)?;
         if let (Some(mut stdin), Some(config)) = (child.stdin.take(), &setup.command_line.config) {
             // A child that ended at once cannot take it; its exit status says the rest.
             let _ = stdin.write_all(config.reveal().as_bytes());
@@ -58,7 +62,7 @@ impl Process {
                 .spawn(move || send_lines(BufReader::new(stdout), &sender))?;
         }
         let stderr = child.stderr.take().map(|stderr| thread::spawn(move || first_part(stderr)));
-        Ok(Self { child, lines, stderr })
+        Ok(Self { child, lines, stderr, _parent: parent })
     }
 
     /// Processor time of all its threads until now; `None` once it is gone.
@@ -107,21 +111,28 @@ impl Drop for Process {
     }
 }
 
-/// From a thread that is bound as the child is to be: a child inherits that.
-fn spawn_on(setup: &SysbenchSetup) -> io::Result<Child> {
-    thread::scope(|scope| {
-        let started = scope.spawn(|| {
-            // More threads than processors: all of them may use all.
-            arrange(LoadPolicy::Normal, &setup.cpus, (0, u32::MAX))
-                .map_err(|error| io::Error::other(error.to_string()))?;
-            command(setup).spawn()
-        });
-        started.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread panicked")))
-    })
+/// Starts it from a thread that is bound as the child is to be, which a child inherits, and that
+/// lives as long as what is returned with it: see [`dying_with_us`].
+fn spawn_on(setup: &SysbenchSetup) -> io::Result<(Child, Sender<()>)> {
+    let setup = setup.clone();
+    let (answer, started) = sync_channel(1);
+    let (alive, end) = channel::<()>();
+    thread::Builder::new().name("sysbench parent".to_owned()).spawn(move || {
+        // More threads than processors: all of them may use all.
+        let child = arrange(LoadPolicy::Normal, &setup.cpus, (0, u32::MAX))
+            .map_err(|error| io::Error::other(error.to_string()))
+            .and_then(|()| command(&setup).spawn());
+        if answer.send(child).is_ok() {
+            // Nothing is ever sent: it fails when the other side is dropped.
+            let _ = end.recv();
+        }
+    })?;
+    let child = started.recv().map_err(|_| io::Error::other("the starting thread ended"))??;
+    Ok((child, alive))
 }
 
 fn command(setup: &SysbenchSetup) -> Command {
-    let mut command = Command::new(&setup.program);
+    let mut command = dying_with_us(&setup.program);
     command.args(&setup.command_line.arguments).process_group(0);
     // Its client library would take this for the password of an account that has none.
     command.env_remove("MYSQL_PWD");
@@ -130,6 +141,30 @@ fn command(setup: &SysbenchSetup) -> Command {
         None => Stdio::null(),
     };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// sysbench ignores that nobody reads what it prints, so a killed gridbench would leave it at
+/// work on the server. Where util-linux's setpriv is there, the system itself sends SIGTERM when
+/// the thread that started it ends.
+fn dying_with_us(program: &Path) -> Command {
+    static HAS_SETPRIV: OnceLock<bool> = OnceLock::new();
+    let setpriv = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "TERM", "--"]);
+        command
+    };
+    let has_setpriv = HAS_SETPRIV.get_or_init(|| {
+        // Older ones, and busybox's, lack the option.
+        let mut trial = setpriv();
+        trial.arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        trial.status().is_ok_and(|status| status.success())
+    });
+    if !has_setpriv {
+        return Command::new(program);
+    }
+    let mut command = setpriv();
+    command.arg(program);
     command
 }
 
