@@ -200,7 +200,7 @@ mod tests {
                 let head = format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({},", 101 + listed);
                 assert!(text.starts_with(&head), "{}", &text[..80]);
                 assert!(text.ends_with("')"));
-                assert!(text.len() <= packet_max.max(ROW_BYTES_MAX).min(INSERT_BYTES));
+                assert!(text.len() <= packet_max.clamp(ROW_BYTES_MAX, INSERT_BYTES));
                 listed += text.matches("'),(").count() + 1;
                 number += 1;
                 bytes += text.len() as u64;
