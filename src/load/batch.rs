@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::model::Checksum;
+use crate::model::{Checksum, Param};
 use crate::workload::rows::Rows;
 
 /// Rows that are in a table altogether or not at all: about 10 MB, a transaction that every server
@@ -14,6 +14,8 @@ pub(super) const CHUNK_ROWS: u64 = 50_000;
 
 /// Size at which a multi-row INSERT is sent, as sysbench's: about 2,700 rows.
 const INSERT_BYTES: usize = 512 << 10;
+/// Rows of a prepared INSERT: so many that a statement costs no more than its rows.
+const PREPARED_ROWS: u64 = 250;
 /// More than the longest row.
 const ROW_BYTES_MAX: usize = 256;
 /// Size of the pieces in which a file is sent.
@@ -52,6 +54,12 @@ pub(super) struct Sent {
     pub(super) bytes: u64,
 }
 
+/// The INSERT that is prepared for a table: one text, whatever the rows.
+pub(super) fn prepared_insert(table: &str) -> String {
+    let rows = vec!["(?,?,?,?)"; PREPARED_ROWS as usize];
+    format!("INSERT INTO {table} (id, k, c, pad) VALUES {}", rows.join(","))
+}
+
 /// The INSERTs of a chunk, one after the other.
 pub(super) struct Inserts<'a> {
     rows: &'a Rows,
@@ -70,6 +78,25 @@ impl<'a> Inserts<'a> {
         let bytes_max = packet_max.min(INSERT_BYTES);
         let (next, last) = (chunk.first, chunk.last);
         Self { rows, table, next, last, bytes_max, line: String::new(), sent: Sent::default() }
+    }
+
+    /// Replaces text and parameters by those of the next prepared INSERT; false where too few rows
+    /// are left for one, or the server takes no statement of that size.
+    pub(super) fn next_params(&mut self, text: &mut String, params: &mut Vec<Param>) -> bool {
+        let end = self.next + PREPARED_ROWS;
+        if end > self.last + 1 || self.bytes_max < PREPARED_ROWS as usize * ROW_BYTES_MAX {
+            return false;
+        }
+        text.clear();
+        params.clear();
+        for id in self.next..end {
+            let counted = (&mut self.line, &mut self.sent.checksum);
+            self.rows.write_checked_params(id, (text, params), counted);
+        }
+        self.next = end;
+        // Beside its texts a row has two integers, and a byte before each text.
+        self.sent.bytes += text.len() as u64 + PREPARED_ROWS * (2 * 8 + 2);
+        true
     }
 
     /// Replaces the text by the next INSERT; false where there is none.
@@ -173,7 +200,7 @@ mod tests {
                 let head = format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({},", 101 + listed);
                 assert!(text.starts_with(&head), "{}", &text[..80]);
                 assert!(text.ends_with("')"));
-                assert!(text.len() <= packet_max.max(ROW_BYTES_MAX).min(INSERT_BYTES));
+                assert!(text.len() <= packet_max.clamp(ROW_BYTES_MAX, INSERT_BYTES));
                 listed += text.matches("'),(").count() + 1;
                 number += 1;
                 bytes += text.len() as u64;
@@ -182,6 +209,26 @@ mod tests {
             let checksum = rows.checksum(101..=6_100);
             assert_eq!(inserts.sent, Sent { checksum, bytes });
         }
+    }
+
+    #[test]
+    fn prepared_inserts_take_whole_statements_and_leave_the_rest_to_text() {
+        let rows = rows();
+        let chunk = Chunk { first: 101, last: 1_000 };
+        let mut inserts = Inserts::new(&rows, "sbtest1", chunk, 1 << 20);
+        let (mut text, mut params, mut statements) = (String::new(), Vec::new(), 0);
+        let marks = prepared_insert("sbtest1").matches('?').count();
+        while inserts.next_params(&mut text, &mut params) {
+            assert_eq!(params.len(), marks);
+            assert_eq!(params[0], Param::Int(101 + 250 * statements));
+            statements += 1;
+        }
+        assert_eq!(statements, 3);
+        assert!(inserts.write_next(&mut text) && !inserts.write_next(&mut text));
+        assert!(text.contains("VALUES (851,"), "{}", &text[..80]);
+        assert_eq!(inserts.sent.checksum, rows.checksum(101..=1_000));
+        let mut small = Inserts::new(&rows, "sbtest1", chunk, 60_000);
+        assert!(!small.next_params(&mut text, &mut params));
     }
 
     #[test]

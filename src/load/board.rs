@@ -259,16 +259,15 @@ mod tests {
         let mut current: Vec<Option<Step>> = vec![None; loaders];
         let mut steps = Vec::new();
         while !board.lock().is_empty() {
-            for loader in 0..loaders {
-                let last = current[loader].take();
-                if let Some(step) = &last {
+            for (loader, current) in current.iter_mut().enumerate() {
+                if let Some(step) = &current.take() {
                     board.done(step, brought(step));
                 }
                 let own = steps.iter().rev().find(|(who, _)| *who == loader);
                 let own = own.map(|(_, step): &(usize, Step)| step.table());
                 let step = board.lock().next(own, board.table_size);
                 steps.extend(step.map(|step| (loader, step)));
-                current[loader] = step;
+                *current = step;
             }
         }
         steps

@@ -19,9 +19,6 @@ use super::state::Standing;
 use super::verify;
 use super::{LoadError, LoadEvent, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 
-/// How many times as fast one loader is with files as with INSERTs, at the least.
-const FILES_SPEEDUP: u32 = 2;
-
 /// How often a server may forget what it has committed.
 const ROUNDS: u32 = 3;
 
@@ -196,12 +193,13 @@ impl Load<'_> {
         self.options.loaders.clamp(1, u32::try_from(chunks).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Whether several loaders in a table would be faster than one with files in each.
+    /// Whether more loaders could be at work than there are tables. A prepared INSERT costs a server
+    /// as much as a file, so then it is faster to let several into a table.
     fn shares_tables(&self, tables: usize) -> bool {
         let loaders = self.loaders(tables);
         let at_once = self.options.server_cpus.map_or(loaders, |cpus| cpus.min(loaders));
         let tables = u32::try_from(tables).unwrap_or(u32::MAX);
-        tables.saturating_mul(FILES_SPEEDUP) < at_once
+        tables < at_once
     }
 
     /// Whether what is missing fits on the server's disk. Tables that are made anew free as much as

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::driver::DriverError;
-use crate::driver::adapter::Admin;
+use crate::driver::adapter::{Admin, Prepared};
 use crate::model::{Checksum, TableCheck};
 use crate::workload::rows::Rows;
 use crate::workload::schema as names;
@@ -52,6 +52,8 @@ pub(super) struct Loader<'a> {
     retried: &'a dyn Fn(String),
     /// The largest statement that the server takes.
     packet_max: usize,
+    /// The INSERT that stands prepared, and its table.
+    prepared: Option<(u32, Prepared)>,
 }
 
 impl<'a> Loader<'a> {
@@ -63,7 +65,9 @@ impl<'a> Loader<'a> {
         let mut tried = 0;
         loop {
             match session::open(shared.home, shared.may_skip_log).await {
-                Ok((admin, packet_max)) => return Ok(Self { admin, shared, retried, packet_max }),
+                Ok((admin, packet_max)) => {
+                    return Ok(Self { admin, shared, retried, packet_max, prepared: None });
+                }
                 Err(error) if error.is_transient() && tried + 1 < TRIES => {
                     retried(error.to_string());
                     pause(shared.stop, tried).await?;
@@ -169,14 +173,43 @@ impl<'a> Loader<'a> {
         Ok((taken, sent))
     }
 
+    /// Sends a chunk by INSERTs: prepared ones, which cost the server as little as a file, and the
+    /// rest as text.
     async fn send_inserts(&mut self, number: u32, chunk: Chunk) -> Result<(u64, Sent), LoadError> {
         let (rows, table) = (Rows::new(&self.shared.home.dataset, number), names::table(number));
         let mut inserts = Inserts::new(&rows, &table, chunk, self.packet_max);
-        let (mut text, mut taken) = (String::new(), 0);
+        let (mut text, mut params, mut taken) = (String::new(), Vec::new(), 0);
+        self.prepare(number).await?;
+        while let Some((_, prepared)) = &self.prepared {
+            if !inserts.next_params(&mut text, &mut params) {
+                break;
+            }
+            let sent = self.admin.execute_prepared(prepared, &text, &params);
+            let sent = until(self.shared.stop, sent).await?;
+            taken += sent.map_err(|error| self.failed(number, "filling", error))?;
+        }
         while inserts.write_next(&mut text) {
             taken += self.execute(number, "filling", &text).await?;
         }
         Ok((taken, inserts.sent))
+    }
+
+    /// Prepares the INSERT of a table, if the server has room for it; otherwise all goes as text.
+    async fn prepare(&mut self, number: u32) -> Result<(), LoadError> {
+        if self.prepared.as_ref().is_some_and(|(table, _)| *table == number) {
+            return Ok(());
+        }
+        if let Some((_, prepared)) = self.prepared.take() {
+            let closed = self.admin.close_prepared(prepared).await;
+            closed.map_err(|error| self.failed(number, "filling", error))?;
+        }
+        let sql = batch::prepared_insert(&names::table(number));
+        match until(self.shared.stop, self.admin.prepare(&sql)).await? {
+            Ok(prepared) => self.prepared = Some((number, prepared)),
+            Err(DriverError::Server { .. }) => {}
+            Err(error) => return Err(self.failed(number, "filling", error)),
+        }
+        Ok(())
     }
 
     /// Whether a chunk is in, without being sent now.
@@ -253,6 +286,7 @@ impl<'a> Loader<'a> {
                 Ok((admin, packet_max)) => {
                     self.admin = admin;
                     self.packet_max = packet_max;
+                    self.prepared = None;
                     // It may have been forgotten with all else of the last second.
                     return self.shared.home.write_identity(&mut self.admin, &[]).await;
                 }

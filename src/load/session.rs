@@ -19,7 +19,7 @@ const PACKET_MIN: usize = 1_024;
 /// How rows reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadRoute {
-    /// LOAD DATA LOCAL, streamed: it costs the server about half of what INSERT does.
+    /// LOAD DATA LOCAL, streamed.
     Files,
     /// Multi-row INSERT, because `local_infile` is off.
     InsertsAsFilesAreOff,

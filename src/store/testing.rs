@@ -283,8 +283,8 @@ fn any_dataset(rows: u64, text: String) -> DatasetRecord {
     DatasetRecord {
         database: text.clone(),
         rows_sent: rows,
-        route: (rows % 2 == 0).then(|| text.clone()),
-        changed_by: (rows % 3 == 0).then_some(text),
+        route: rows.is_multiple_of(2).then(|| text.clone()),
+        changed_by: rows.is_multiple_of(3).then_some(text),
         tables: (1..=u32::try_from(rows % 4).unwrap()).map(table).collect(),
     }
 }

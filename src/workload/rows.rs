@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-use crate::model::{Checksum, Dataset, KeyLaw};
+use crate::model::{Checksum, Dataset, KeyLaw, Param};
 
 use super::keys::KeyDistribution;
 use super::random::{self, C_LEN, PAD_LEN};
@@ -73,6 +73,30 @@ impl Rows {
     ) {
         let row = self.row(id);
         row.write(id, VALUES, text);
+        line.clear();
+        row.write(id, LINE, line);
+        checksum.add(crc32fast::hash(&line.as_bytes()[..line.len() - 1]));
+    }
+
+    /// Appends the row as four parameters of an INSERT, the texts of which go to `text`, and counts
+    /// it in the checksum; `line` is scratch.
+    pub fn write_checked_params(
+        &self,
+        id: u64,
+        (text, params): (&mut String, &mut Vec<Param>),
+        (line, checksum): (&mut String, &mut Checksum),
+    ) {
+        let row = self.row(id);
+        let (c, pad) = (text.len(), text.len() + C_LEN);
+        push_ascii(text, &row.c);
+        push_ascii(text, &row.pad);
+        params.extend([
+            // An id of INTEGER, and a k that is no larger than the largest id.
+            Param::Int(id as i64),
+            Param::Int(row.k as i64),
+            Param::Text { start: c, len: C_LEN },
+            Param::Text { start: pad, len: PAD_LEN },
+        ]);
         line.clear();
         row.write(id, LINE, line);
         checksum.add(crc32fast::hash(&line.as_bytes()[..line.len() - 1]));
@@ -153,7 +177,20 @@ mod tests {
         }
         assert_eq!(checksum, rows.checksum(5..=44));
         assert_eq!(text, (5..=44).map(|id| values(&dataset(1_000, 1), 2, id)).collect::<String>());
-        assert_eq!(rows.checksum(5..=4), Checksum::default());
+
+        let (mut texts, mut params, mut of_params) = <(String, Vec<Param>, Checksum)>::default();
+        for id in 5..=44 {
+            let sink = (&mut texts, &mut params);
+            rows.write_checked_params(id, sink, (&mut line, &mut of_params));
+        }
+        assert_eq!(of_params, checksum);
+        let value = |param: &Param| match *param {
+            Param::Int(integer) => integer.to_string(),
+            Param::Text { start, len } => format!("'{}'", &texts[start..start + len]),
+        };
+        let lists = params.chunks(4).map(|row| row.iter().map(value).collect::<Vec<_>>());
+        let lists: String = lists.map(|row| format!("({})", row.join(","))).collect();
+        assert_eq!(lists, text);
 
         // CRC-32 of "123456789" as every description of it has it.
         assert_eq!(crc32fast::hash(b"123456789"), 0xcbf4_3926);

@@ -136,6 +136,10 @@ fn loaded_rows_equal_the_generators_whatever_the_number_of_loaders() {
             let report = load(&endpoint, &dataset, loaders).expect("the dataset loads");
             assert_eq!(report.outcome, LoadOutcome::Loaded { rows });
             assert_eq!(report.database, database(&dataset));
+            let is_shared = dataset.tables < loaders;
+            let route =
+                if is_shared { LoadRoute::InsertsAsTablesAreShared } else { LoadRoute::Files };
+            assert_eq!(report.route, Some(route));
             // 245 bytes a row were measured on full tables; small ones have room left in pages.
             let bytes = report.dataset_bytes.expect("the server knows its size");
             assert!((rows * 200..rows * 600).contains(&bytes), "{bytes}");

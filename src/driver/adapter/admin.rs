@@ -6,11 +6,15 @@ use std::fmt;
 
 use futures_util::stream;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, InfileData, Row, Value};
+use mysql_async::{Conn, InfileData, Params, Row, Statement, Value};
 
 use super::connect::{Address, Connector};
 use crate::driver::DriverError;
-use crate::model::Endpoint;
+use crate::model::{Endpoint, Param};
+
+/// A statement that stands prepared on one connection.
+#[derive(Debug)]
+pub struct Prepared(Statement);
 
 /// One connection, one statement at a time. Needs a tokio runtime with I/O and time.
 pub struct Admin {
@@ -41,6 +45,38 @@ impl Admin {
         let pieces = stream::iter(pieces.map(|piece| Ok(piece.into())));
         self.conn.set_infile_handler(async move { Ok(Box::pin(pieces) as InfileData) });
         self.execute(sql).await
+    }
+
+    /// Prepares a statement. It stands until it is closed, or the connection is.
+    pub async fn prepare(&mut self, sql: &str) -> Result<Prepared, DriverError> {
+        let prepared = self.conn.prep(sql).await;
+        prepared.map(Prepared).map_err(|error| self.address.error(error))
+    }
+
+    /// Runs a prepared statement and drops its answer; returns the rows that it changed. A text
+    /// parameter that points outside of `text` is empty.
+    pub async fn execute_prepared(
+        &mut self,
+        prepared: &Prepared,
+        text: &str,
+        params: &[Param],
+    ) -> Result<u64, DriverError> {
+        let value = |param: &Param| match *param {
+            Param::Int(integer) => Value::Int(integer),
+            Param::Text { start, len } => {
+                let text = text.as_bytes().get(start..start.saturating_add(len));
+                Value::Bytes(text.unwrap_or_default().to_vec())
+            }
+        };
+        let values = Params::Positional(params.iter().map(value).collect());
+        let result = self.conn.exec_drop(&prepared.0, values).await;
+        result.map_err(|error| self.address.error(error))?;
+        Ok(self.conn.affected_rows())
+    }
+
+    /// Closes a prepared statement.
+    pub async fn close_prepared(&mut self, prepared: Prepared) -> Result<(), DriverError> {
+        self.conn.close(prepared.0).await.map_err(|error| self.address.error(error))
     }
 
     /// Runs a query; one text for each column, `None` for NULL.

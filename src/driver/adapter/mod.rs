@@ -14,7 +14,7 @@ use std::sync::Arc;
 use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Params, QueryResult, Statement, Value};
 
-pub use admin::Admin;
+pub use admin::{Admin, Prepared};
 pub use connect::CONNECT_TIMEOUT;
 
 use self::connect::{Address, Connector, protocol};
