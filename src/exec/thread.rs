@@ -172,7 +172,8 @@ impl<D: Driver> LoadThread<D> {
         let mut tasks = JoinSet::new();
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
             let program = self.setup.program.clone();
-            let generator = Generator::new(program.clone(), self.setup.seed, u64::from(stream));
+            let TrialSetup { seed, concurrency, .. } = self.setup;
+            let generator = Generator::among(program.clone(), seed, u64::from(stream), concurrency);
             let start = worker::Start {
                 driver: self.driver.clone(),
                 program,

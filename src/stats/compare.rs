@@ -5,6 +5,7 @@
 //! comparison is printed, or what follows from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::{
     CellComparison, Comparison, MilliRate, ResultCell, ResultSet, ResultSource, Scenario,
@@ -242,7 +243,7 @@ fn is_rehearsal(results: &ResultSet) -> bool {
 
 /// What must be equal for two rates to mean the same: script, read type, statements per event.
 fn work_of(scenario: &Scenario) -> impl PartialEq + use<> {
-    (scenario.workload, scenario.read_type(), scenario.queries_per_event())
+    (Arc::clone(&scenario.workload), scenario.read_type(), scenario.queries_per_event())
 }
 
 /// What else differs between the two cells.
@@ -275,7 +276,16 @@ mod tests {
 
     fn scenario(id: &str, options: WorkloadOptions) -> Scenario {
         let id = ScenarioId::new(id).unwrap();
-        Scenario { id, title: None, workload: Workload::OltpReadOnly, options }
+        let workload = Workload {
+            name: "oltp_read_only".to_owned(),
+            is_built_in: true,
+            is_transaction: true,
+            groups_before_transaction: 0,
+            has_handles: true,
+            groups: Vec::new(),
+            tables: Vec::new(),
+        };
+        Scenario { id, title: None, workload: Arc::new(workload), options }
     }
 
     /// Cells of spec `a` and scenario `s`, as (concurrency, QPS).
