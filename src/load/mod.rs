@@ -8,6 +8,7 @@ mod batch;
 mod cache;
 mod crew;
 mod error;
+mod own_tables;
 mod schema;
 mod table;
 mod verify;
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 
 pub use cache::fill_cache;
 pub use error::LoadError;
+pub use own_tables::{OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables};
 pub use schema::STATE_TABLE;
 
 use crate::driver::adapter::Admin;

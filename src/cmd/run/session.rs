@@ -15,10 +15,10 @@ use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
 use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
+use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage, OwnTables};
 use crate::model::{
-    Bytes, Cell, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo, ServerRecord,
-    Trial, TrialStatus,
+    Bytes, Cell, Dataset, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo,
+    ServerRecord, Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::target::host;
@@ -137,6 +137,8 @@ impl<'a> Session<'a> {
             self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
             load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
         }
+        site.endpoint.database = Some(report.database.clone());
+        self.own_tables(planned, &site)?;
         self.directory.set_server(ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
@@ -145,8 +147,31 @@ impl<'a> Session<'a> {
             load_cpus: site.load_cpus(),
             dataset_bytes: report.dataset_bytes,
         })?;
-        site.endpoint.database = Some(report.database);
         Ok(site)
+    }
+
+    /// Makes sure of the tables that belong to the workloads of the spec's cells.
+    fn own_tables(&mut self, planned: &PlannedSpec, site: &Site) -> anyhow::Result<()> {
+        let id = planned.spec.id.as_str();
+        let tables = self.plan.own_tables(planned);
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let Dataset { seed, table_size, .. } = planned.dataset;
+        let own = OwnTables { tables: &tables, seed, table_size };
+        let progress = &mut self.progress;
+        let observe = &mut |table: &str, done: u64, all: u64| {
+            progress.loading(id, &format!("filling {table}"), done, all);
+        };
+        let report = load::ensure_own_tables(&site.endpoint, &own, &self.interrupt, observe)?;
+        self.progress.line(&format!(
+            "{id}: own tables: {} found complete, {} made with {} rows in {}",
+            report.reused,
+            report.made,
+            figures::count(report.rows),
+            figures::duration(report.elapsed)
+        ));
+        Ok(())
     }
 
     fn measure_trial(
