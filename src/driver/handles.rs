@@ -4,19 +4,15 @@
 
 use std::sync::Arc;
 
-/// Where no handle is.
-const NOWHERE: u32 = u32::MAX;
-/// The place of a statement that travels as text.
-const AS_TEXT: u32 = u32::MAX - 1;
-
-/// Handles by slot, at most so many at a time. A look-up allocates nothing and searches nothing.
+/// Handles by slot, at most so many at a time. A look-up allocates nothing, searches nothing and
+/// touches one place of memory.
 #[derive(Debug)]
 pub(super) struct Handles<H> {
     statements: Arc<[String]>,
     max: usize,
-    /// By slot, the place in `open`.
-    places: Vec<u32>,
-    open: Vec<Open<H>>,
+    slots: Vec<Slot<H>>,
+    /// How many slots are open.
+    open: usize,
     /// Counts uses.
     clock: u64,
 }
@@ -33,10 +29,10 @@ pub(super) enum Way<'a, H> {
 }
 
 #[derive(Debug)]
-struct Open<H> {
-    slot: usize,
-    handle: H,
-    used: u64,
+enum Slot<H> {
+    Unknown,
+    Text,
+    Open { handle: H, used: u64 },
 }
 
 /// The text of one statement, which outlives a change of the handles.
@@ -68,21 +64,23 @@ impl<H> Handles<H> {
         Self {
             statements: Arc::clone(statements),
             max: max.max(1),
-            places: vec![NOWHERE; statements.len()],
-            open: Vec::new(),
+            slots: statements.iter().map(|_| Slot::Unknown).collect(),
+            open: 0,
             clock: 0,
         }
     }
 
     /// How the statement of a slot travels; a handle counts as used.
     pub(super) fn get(&mut self, slot: usize) -> Way<'_, H> {
-        let place = self.places.get(slot).copied().unwrap_or(NOWHERE);
-        let Some(open) = self.open.get_mut(place as usize) else {
-            return if place == AS_TEXT { Way::Text(&self.statements[slot]) } else { Way::Unknown };
-        };
-        self.clock += 1;
-        open.used = self.clock;
-        Way::Handle(&open.handle)
+        match self.slots.get_mut(slot) {
+            Some(Slot::Open { handle, used }) => {
+                self.clock += 1;
+                *used = self.clock;
+                Way::Handle(handle)
+            }
+            Some(Slot::Text) => Way::Text(&self.statements[slot]),
+            Some(Slot::Unknown) | None => Way::Unknown,
+        }
     }
 
     /// The statement of a slot; `None` where there is no such slot.
@@ -94,37 +92,43 @@ impl<H> Handles<H> {
     /// What must be closed before another can stand: the handle used least recently, where as
     /// many stand as may.
     pub(super) fn make_room(&mut self) -> Option<H> {
-        if self.open.len() < self.max { None } else { self.take_oldest() }
+        if self.open < self.max { None } else { self.take_oldest() }
     }
 
     /// The server has no room for as many as were allowed: gives up the handle used least
     /// recently, and its place for good. `None` where none stands.
     pub(super) fn give_up_one(&mut self) -> Option<H> {
         let oldest = self.take_oldest()?;
-        self.max = self.open.len() + 1;
+        self.max = self.open + 1;
         Some(oldest)
     }
 
     /// The server does not prepare this statement.
     pub(super) fn insert_text(&mut self, slot: usize) {
-        self.places[slot] = AS_TEXT;
+        self.slots[slot] = Slot::Text;
     }
 
     /// A handle stands now.
     pub(super) fn insert(&mut self, slot: usize, handle: H) {
         self.clock += 1;
-        self.places[slot] = u32::try_from(self.open.len()).expect("a place for each slot");
-        self.open.push(Open { slot, handle, used: self.clock });
+        self.open += 1;
+        self.slots[slot] = Slot::Open { handle, used: self.clock };
     }
 
     fn take_oldest(&mut self) -> Option<H> {
-        let oldest = (0..self.open.len()).min_by_key(|place| self.open[*place].used)?;
-        let taken = self.open.swap_remove(oldest);
-        self.places[taken.slot] = NOWHERE;
-        if let Some(moved) = self.open.get(oldest) {
-            self.places[moved.slot] = u32::try_from(oldest).expect("a place for each slot");
+        let last_use = |slot: &Slot<H>| match slot {
+            Slot::Open { used, .. } => Some(*used),
+            Slot::Unknown | Slot::Text => None,
+        };
+        let used = self.slots.iter().enumerate();
+        let (_, oldest) = used.filter_map(|(place, slot)| Some((last_use(slot)?, place))).min()?;
+        match std::mem::replace(&mut self.slots[oldest], Slot::Unknown) {
+            Slot::Open { handle, .. } => {
+                self.open -= 1;
+                Some(handle)
+            }
+            Slot::Unknown | Slot::Text => None,
         }
-        Some(taken.handle)
     }
 }
 

@@ -167,6 +167,7 @@ impl TrialOutput {
             client_run_delay_us: None,
             timer_lateness_p99_us: None,
             timer_lateness_max_us: None,
+            client_ceiling_qps: None,
             client_bound: None,
             load_threads: 0,
         };

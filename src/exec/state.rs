@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::driver::{Driver, DriverError};
 use crate::stats::Histogram;
@@ -18,13 +18,15 @@ use super::window::{Window, micros};
 /// What the workers of one load thread share. They run on one thread, one at a time, and hold
 /// none of it across an await.
 pub(super) struct ThreadState {
+    window: Window,
     recorder: RefCell<Recorder>,
     /// When events are due; `None` in a closed loop.
     pacer: Option<Pacer>,
     /// By how much the thread's timer was late.
     lateness: RefCell<Histogram>,
-    /// For each worker, when its open event was due.
-    open: Vec<Cell<Option<Instant>>>,
+    /// For each worker, when its open event was due: nanoseconds after the load began, plus one;
+    /// 0 where none is open. Small, as each event writes it.
+    open: Vec<Cell<u64>>,
     /// For each worker, whether all that it sends fails.
     failing: Vec<Cell<bool>>,
     without_connection: Cell<u32>,
@@ -42,16 +44,22 @@ impl ThreadState {
         let workers = thread.connections();
         let kinds = thread.setup.program.kinds().len();
         Self {
+            window,
             recorder: RefCell::new(Recorder::new(window, kinds)),
             pacer,
             lateness: RefCell::default(),
-            open: vec![Cell::new(None); workers],
+            open: vec![Cell::new(0); workers],
             failing: vec![Cell::new(false); workers],
             without_connection: Cell::new(0),
             last_error: RefCell::new(None),
             thread: thread.number,
             outbox: thread.outbox.clone(),
         }
+    }
+
+    /// When load begins and what of it is measured.
+    pub(super) fn window(&self) -> &Window {
+        &self.window
     }
 
     /// The counters, for a moment.
@@ -71,12 +79,13 @@ impl ThreadState {
 
     /// A worker's event is under way; it was due then.
     pub(super) fn opened(&self, place: usize, due: Instant) {
-        self.open[place].set(Some(due));
+        let after = due.saturating_duration_since(self.window.load).as_nanos();
+        self.open[place].set(u64::try_from(after).unwrap_or(u64::MAX - 1) + 1);
     }
 
     /// A worker's event is over.
     pub(super) fn closed(&self, place: usize) {
-        self.open[place].set(None);
+        self.open[place].set(0);
     }
 
     /// An error that may be the reason why a trial fails.
@@ -111,8 +120,9 @@ impl ThreadState {
 
     /// What this thread leaves behind.
     pub(super) fn end(&self, client: ClientUse) -> ThreadEnd {
-        let open: Vec<Instant> = self.open.iter().filter_map(Cell::get).collect();
-        let oldest = open.iter().min().map(|due| micros(due.elapsed()));
+        let due = |after: &Cell<u64>| after.get().checked_sub(1).map(Duration::from_nanos);
+        let open: Vec<Duration> = self.open.iter().filter_map(due).collect();
+        let oldest = open.iter().min().map(|after| micros(self.window.load.elapsed() - *after));
         ThreadEnd {
             totals: self.recorder().take_totals(),
             client,

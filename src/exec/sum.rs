@@ -124,6 +124,7 @@ impl Sum {
             client_run_delay_us: client.run_delay.map(micros),
             timer_lateness_p99_us: client.lateness.percentile_us(99.0),
             timer_lateness_max_us: client.lateness.percentile_us(100.0),
+            client_ceiling_qps: None,
             client_bound: client.is_bound,
             load_threads: frame.load_threads,
         };

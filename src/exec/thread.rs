@@ -169,21 +169,20 @@ impl<D: Driver> LoadThread<D> {
         let Some(window) = self.start().await else { return Ok(Box::default()) };
         let pacer = self.pacer(window, sessions.len())?;
         let state = Rc::new(ThreadState::new(&self, window, pacer));
+        let TrialSetup { program, handles_max, connect_limit, seed, concurrency, .. } = &self.setup;
+        let origin = Rc::new(worker::Origin {
+            driver: self.driver.clone(),
+            program: program.clone(),
+            handles_max: *handles_max,
+            connect_limit: *connect_limit,
+        });
         let mut tasks = JoinSet::new();
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
-            let program = self.setup.program.clone();
-            let TrialSetup { seed, concurrency, .. } = self.setup;
-            let generator = Generator::among(program.clone(), seed, u64::from(stream), concurrency);
-            let start = worker::Start {
-                driver: self.driver.clone(),
-                program,
-                handles_max: self.setup.handles_max,
-                connect_limit: self.setup.connect_limit,
-                session,
-                generator,
-                place,
-            };
-            let worker = worker::run(start, window, state.clone());
+            let stream = u64::from(stream);
+            let generator = Generator::among(program.clone(), *seed, stream, *concurrency);
+            let origin = origin.clone();
+            let start = worker::Start { origin, session, generator, place };
+            let worker = worker::run(start, state.clone());
             tasks.spawn_local(async {
                 worker.await;
                 Ok(())

@@ -17,7 +17,6 @@ use crate::workload::{Generator, Program};
 use super::connect::{Backoff, stand, with_statement};
 use super::recorder::{Span, Tally};
 use super::state::ThreadState;
-use super::window::Window;
 
 /// How often an event is tried in all when the server asks for another try.
 pub(super) const MAX_ATTEMPTS: u32 = 100;
@@ -28,16 +27,22 @@ const FAILING_AFTER: u32 = 10;
 /// How long a server may take to say goodbye.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// What a worker needs to begin.
+/// What a worker begins with.
 pub(super) struct Start<D: Driver> {
-    pub(super) driver: D,
-    pub(super) program: Arc<Program>,
-    pub(super) handles_max: usize,
-    pub(super) connect_limit: Duration,
+    /// One for all workers of a thread.
+    pub(super) origin: Rc<Origin<D>>,
     pub(super) session: D::Session,
     pub(super) generator: Generator,
     /// The worker's place in [`ThreadState`].
     pub(super) place: usize,
+}
+
+/// What is sent, and what it takes to make a connection anew.
+pub(super) struct Origin<D> {
+    pub(super) driver: D,
+    pub(super) program: Arc<Program>,
+    pub(super) handles_max: usize,
+    pub(super) connect_limit: Duration,
 }
 
 /// Sends events from the start of the load to the end of the window. When it returns, nothing of
@@ -45,27 +50,23 @@ pub(super) struct Start<D: Driver> {
 ///
 /// A thousand of these futures pass through the caches of a load thread again and again, so they
 /// are kept small: what happens seldom (a refused event, a lost connection, the end) is boxed.
-pub(super) fn run<D: Driver>(
-    start: Start<D>,
-    window: Window,
-    thread: Rc<ThreadState>,
-) -> impl Future<Output = ()> {
-    let Start { driver, program, handles_max, connect_limit, session, generator, place } = start;
+pub(super) fn run<D: Driver>(start: Start<D>, thread: Rc<ThreadState>) -> impl Future<Output = ()> {
+    let load = thread.window().load;
+    let Start { origin, session, generator, place } = start;
     let mut worker = Worker {
-        line: Line { driver, program, handles_max, connect_limit, session: Some(session) },
+        line: Line { origin, session: Some(session) },
         generator,
-        window,
         thread,
         place,
         request: Request::default(),
-        due: window.load,
-        start: window.load,
-        free: window.load,
-        now: window.load,
+        due: load,
+        start: load,
+        free: load,
+        now: load,
         failures: Failures::default(),
     };
     async move {
-        Box::pin(sleep_until(window.load.into())).await;
+        Box::pin(sleep_until(load.into())).await;
         worker.events().await;
         Box::pin(worker.leave()).await;
     }
@@ -75,7 +76,6 @@ pub(super) fn run<D: Driver>(
 struct Worker<D: Driver> {
     line: Line<D>,
     generator: Generator,
-    window: Window,
     thread: Rc<ThreadState>,
     place: usize,
     request: Request,
@@ -94,10 +94,7 @@ struct Worker<D: Driver> {
 
 /// The connection, and what it takes to make it anew.
 struct Line<D: Driver> {
-    driver: D,
-    program: Arc<Program>,
-    handles_max: usize,
-    connect_limit: Duration,
+    origin: Rc<Origin<D>>,
     session: Option<D::Session>,
 }
 
@@ -138,7 +135,7 @@ impl<D: Driver> Worker<D> {
         // A driver whose replies are always there must not keep the thread to itself.
         tokio::task::consume_budget().await;
         let Some(pacer) = self.thread.pacer() else {
-            return Some(self.free).filter(|free| *free < self.window.end);
+            return Some(self.free).filter(|free| *free < self.thread.window().end);
         };
         let due = pacer.arrival(self.place, self.now).await;
         self.now = Instant::now();
@@ -147,7 +144,7 @@ impl<D: Driver> Worker<D> {
 
     /// One event with all its tries, within one sample of response time.
     async fn event(&mut self) -> Result<(), Broken> {
-        let measured = self.window.contains(self.due);
+        let measured = self.thread.window().contains(self.due);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -173,11 +170,11 @@ impl<D: Driver> Worker<D> {
     /// The statements of an event, once, with fresh draws.
     async fn attempt(&mut self, measured: bool, tally: &mut Tally) -> Result<(), DriverError> {
         self.generator.begin_event();
-        for step in 0..self.line.program.len() {
+        for step in 0..self.line.origin.program.len() {
             self.generator.write(step, &mut self.request);
             let answer = self.line.send(&self.request).await;
             let before = std::mem::replace(&mut self.now, Instant::now());
-            let kind = self.line.program.kind(step);
+            let kind = self.line.origin.program.kind(step);
             match answer {
                 Ok(reply) => tally.count(reply),
                 Err(error) => {
@@ -234,9 +231,9 @@ impl<D: Driver> Worker<D> {
     async fn reconnect(&mut self) {
         self.line.session = None;
         let mut backoff = Backoff::default();
-        while self.now < self.window.end {
+        while self.now < self.thread.window().end {
             self.rest(backoff.next_pause()).await;
-            let left = self.window.end.saturating_duration_since(self.now);
+            let left = self.thread.window().end.saturating_duration_since(self.now);
             let result = self.line.stand(left).await;
             self.now = Instant::now();
             match result {
@@ -249,11 +246,11 @@ impl<D: Driver> Worker<D> {
                 None => break,
             }
         }
-        self.free = self.window.end;
+        self.free = self.thread.window().end;
     }
 
     async fn rest(&mut self, pause: Duration) {
-        let until = (self.now + pause).min(self.window.end);
+        let until = (self.now + pause).min(self.thread.window().end);
         sleep_until(until.into()).await;
         self.now = Instant::now();
     }
@@ -287,13 +284,14 @@ impl<D: Driver> Line<D> {
         if error.is_retryable() {
             return error;
         }
-        let prepared = request.slot.and_then(|slot| self.program.prepared().get(slot));
+        let prepared = request.slot.and_then(|slot| self.origin.program.prepared().get(slot));
         with_statement(error, prepared.unwrap_or(&request.text))
     }
 
     /// A new session, in the time that is left; `None` when that is over.
     async fn stand(&self, left: Duration) -> Option<Result<D::Session, DriverError>> {
-        let standing = stand(&self.driver, &self.program, self.handles_max, self.connect_limit);
+        let Origin { driver, program, handles_max, connect_limit } = &*self.origin;
+        let standing = stand(driver, program, *handles_max, *connect_limit);
         timeout(left, standing).await.ok()
     }
 }

@@ -3,7 +3,7 @@
 //! Must not know: how they were taken, or where they are stored. Times are integers in
 //! microseconds; an unknown is `None`, never 0.
 
-use super::StatementKind;
+use super::{MilliRate, StatementKind};
 
 /// How a trial ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,9 @@ pub struct Measurement {
     pub timer_lateness_p99_us: Option<u64>,
     /// The same, the worst case.
     pub timer_lateness_max_us: Option<u64>,
+    /// What the load threads can drive of this workload, by the machine's last calibration;
+    /// `None` where none was made for it.
+    pub client_ceiling_qps: Option<MilliRate>,
     /// Whether the client was what limited the rate; `None` where that is not known.
     pub client_bound: Option<bool>,
     /// Number of load threads.

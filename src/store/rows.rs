@@ -65,6 +65,7 @@ pub(super) struct CellRow {
     pub(super) client_run_delay_us: Option<u64>,
     pub(super) timer_lateness_p99_us: Option<u64>,
     pub(super) timer_lateness_max_us: Option<u64>,
+    pub(super) client_ceiling_qps_milli: Option<u64>,
     pub(super) client_bound: Option<bool>,
     pub(super) load_threads: u32,
 }
@@ -137,6 +138,7 @@ impl CellRow {
             client_run_delay_us: m.client_run_delay_us,
             timer_lateness_p99_us: m.timer_lateness_p99_us,
             timer_lateness_max_us: m.timer_lateness_max_us,
+            client_ceiling_qps_milli: m.client_ceiling_qps.map(|MilliRate(milli)| milli),
             client_bound: m.client_bound,
             load_threads: m.load_threads,
         }

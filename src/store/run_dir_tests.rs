@@ -228,7 +228,7 @@ fn a_corrupt_row_in_the_middle_is_named_and_nothing_is_cut() {
     drop(run);
     let mut run = RunDir::open(out.path(), &name).unwrap();
     let error = run.lock().unwrap_err().to_string();
-    assert!(error.contains("cells.csv:3: this is not a row of 49 fields"), "{error}");
+    assert!(error.contains("cells.csv:3: this is not a row of 50 fields"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), corrupt);
 }
 

@@ -238,6 +238,7 @@ impl SampleTrial {
             client_run_delay_us: Some(678),
             timer_lateness_p99_us: Some(90),
             timer_lateness_max_us: Some(1_200),
+            client_ceiling_qps: Some(MilliRate(123_456_789)),
             client_bound: Some(false),
             load_threads: 1,
         };
@@ -262,6 +263,7 @@ impl SampleTrial {
             client_run_delay_us: None,
             timer_lateness_p99_us: None,
             timer_lateness_max_us: None,
+            client_ceiling_qps: None,
             client_bound: None,
             ..trial.measurement
         };
@@ -391,7 +393,7 @@ prop_compose! {
             events_dropped: client[1], rate_met: flags[0], client_cpu_us: client[2],
             client_cpu_max_us: client[3], client_run_delay_us: client[4],
             timer_lateness_p99_us: client[5], timer_lateness_max_us: latency[0],
-            client_bound: flags[1], load_threads: small[5],
+            client_ceiling_qps_milli: service[0], client_bound: flags[1], load_threads: small[5],
         }
     }
 }

@@ -25,8 +25,12 @@ fn each_event_of_the_schedule_is_sent_once_or_counted_as_dropped() {
         let server = Scripted::new(|_| Act::Answer);
         let m = run(&server, &TrialSetup { load_threads, ..open(64, 500, 2_000) }).measurement;
         assert_eq!(m.status, TrialStatus::Done);
-        // How many are dropped is up to the machine: what waits when the window ends is.
         let pace = m.pace.unwrap();
+        // What waits when the window ends is dropped. A machine that stands still, as virtual ones
+        // do for seconds, leaves that much to wait, and the threads' own timer tells for how long.
+        let stood_still_us = m.timer_lateness_max_us.unwrap();
+        let excused = 20 + 500 * stood_still_us / 1_000_000;
+        assert!(pace.events_dropped <= excused, "{pace:?}, {stood_still_us} us");
         assert_eq!((pace.events_due, m.events + pace.events_dropped), (1_000, 1_000));
         assert_eq!((m.queries, m.events_unfinished), (m.events, 0));
         assert!(m.events > 0);

@@ -6,12 +6,15 @@
 //! its memory are its own too. Clients take turns within a cell: what the machine does meanwhile
 //! hits them alike.
 
+mod ceiling;
 mod child;
 pub(super) mod part;
 mod record;
 mod setting;
 mod sysbench;
 mod table;
+
+pub(super) use ceiling::Ceilings;
 
 use anyhow::{Context, anyhow};
 

@@ -37,6 +37,9 @@ use super::setting::{Cell, Client, Setting, TABLE_SIZE};
 use super::sysbench;
 use crate::target::host;
 
+/// The file's name among the results.
+pub(super) const FILE: &str = "calibration.json";
+
 /// See the table above.
 #[derive(Debug, Serialize)]
 pub(super) struct Record {
@@ -145,7 +148,7 @@ impl Record {
 
     /// Writes to a temporary name, then renames.
     pub(super) fn keep(&self, out: &Path) -> Result<PathBuf> {
-        let path = out.join("calibration.json");
+        let path = out.join(FILE);
         let temporary = out.join("calibration.json.new");
         let write = || {
             fs::create_dir_all(out)?;

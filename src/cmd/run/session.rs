@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use super::handles;
 use super::site::{Site, Sites};
+use crate::cmd::calibrate::Ceilings;
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::DriverError;
@@ -17,8 +18,8 @@ use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage, OwnTables};
 use crate::model::{
-    Bytes, Cell, Dataset, DatasetClass, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo,
-    ServerRecord, Trial, TrialStatus,
+    Bytes, Cell, Dataset, DatasetClass, Endpoint, Interrupt, Measurement, MilliRate, Plan,
+    PlannedSpec, ServerInfo, ServerRecord, Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::target::host;
@@ -32,6 +33,8 @@ const LOADERS_MIN: u32 = 8;
 const LOADERS_MAX: u32 = 16;
 /// How long the events that are open at the end of a window are waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+/// A trial that reached this share of what the client can drive was limited by the client.
+const CEILING_PERCENT: u64 = 90;
 /// How long a connection may take to be made, and each of its statements to be prepared.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 
@@ -39,6 +42,7 @@ pub(super) struct Session<'a> {
     plan: &'a Plan,
     host_cpus: u32,
     sites: Sites,
+    ceilings: Ceilings,
     directory: RunDir,
     interrupt: Interrupt,
     progress: Progress,
@@ -58,7 +62,12 @@ impl<'a> Session<'a> {
         let per_trial = plan.protocol.warmup + plan.protocol.duration;
         let progress = Progress::new(printer, waiting as u64, per_trial);
         let host_cpus = loaded.host.cpus;
-        Ok(Self { plan, host_cpus, sites, directory, interrupt, progress, failed: 0 })
+        let out = directory.path().parent().unwrap_or(directory.path());
+        let ceilings = Ceilings::read(out, &loaded.host).unwrap_or_else(|words| {
+            printer.talk(&format!("warning: {words}"));
+            Ceilings::default()
+        });
+        Ok(Self { plan, host_cpus, sites, ceilings, directory, interrupt, progress, failed: 0 })
     }
 
     pub(super) fn into_directory(self) -> RunDir {
@@ -199,14 +208,29 @@ impl<'a> Session<'a> {
         }
         let progress = &mut self.progress;
         progress.trial_started(&label);
-        let output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| match event {
-            TrialEvent::Connected { sessions } => {
-                progress.connecting(sessions, setup.concurrency);
-            }
-            TrialEvent::Interval(interval) => progress.interval(interval),
-            TrialEvent::Phase(_) => {}
-        });
+        let mut output =
+            exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| match event {
+                TrialEvent::Connected { sessions } => {
+                    progress.connecting(sessions, setup.concurrency);
+                }
+                TrialEvent::Interval(interval) => progress.interval(interval),
+                TrialEvent::Phase(_) => {}
+            });
+        self.hold_against_ceiling(cell, &mut output.measurement);
         self.keep(trial, started_unix_ms, &output)
+    }
+
+    /// Notes what the client could have driven, and whether it did.
+    fn hold_against_ceiling(&self, cell: &Cell, measurement: &mut Measurement) {
+        let load = (cell.id.concurrency, measurement.load_threads);
+        let ceiling = self.ceilings.of(self.plan.scenario(cell), &self.plan.protocol, load);
+        measurement.client_ceiling_qps = ceiling;
+        let qps = MilliRate::of(measurement.queries, measurement.measured_us);
+        if let (Some(MilliRate(qps)), Some(MilliRate(ceiling))) = (qps, ceiling)
+            && qps / CEILING_PERCENT >= ceiling / 100
+        {
+            measurement.client_bound = Some(true);
+        }
     }
 
     fn setup(
