@@ -19,9 +19,9 @@ use gridbench::driver::{Driver, DriverError, Reply, Session};
 use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::model::{
     Address, Arrivals, Dataset, Endpoint, Interrupt, KeyLaw, MilliRate, OpenLoop, Request,
-    Scenario, ScenarioId, Secret, StatementMode, TrialStatus, Workload, WorkloadOptions,
+    Scenario, ScenarioId, Secret, StatementMode, TrialStatus, WorkloadOptions,
 };
-use gridbench::workload::Program;
+use gridbench::workload::{Program, builtin};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -71,7 +71,7 @@ fn nothing_is_allocated<D: Driver>(
 
 fn setup(mode: StatementMode, open_loop: Option<OpenLoop>) -> TrialSetup {
     let id = ScenarioId::new("s").unwrap();
-    let workload = Workload::OltpReadWrite;
+    let workload = builtin("oltp_read_write").unwrap();
     let scenario = Scenario { id, title: None, workload, options: WorkloadOptions::default() };
     let dataset = Dataset { tables: 3, table_size: 1000, charset: "utf8mb4".into(), seed: 1 };
     TrialSetup {

@@ -37,7 +37,7 @@ fn every_invalid_file_gives_all_its_faults() {
 
 #[test]
 fn the_matrices_of_this_repository_give_their_plans() {
-    for name in ["full-cache", "large-dataset", "quickstart"] {
+    for name in ["full-cache", "large-dataset", "quickstart", "transfer"] {
         for rehearse in [false, true] {
             let host = Some(host(2, 24 * Bytes::GB));
             let options = ExpandOptions { rehearse, host, ..ExpandOptions::default() };

@@ -23,9 +23,9 @@ use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::load::{LoadOptions, ensure};
 use gridbench::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Measurement, Request, Scenario, ScenarioId,
-    StatementMode, TrialStatus, Workload, WorkloadOptions,
+    StatementMode, TrialStatus, WorkloadOptions,
 };
-use gridbench::workload::Program;
+use gridbench::workload::{Program, builtin};
 
 /// Fewer than one connection of the mixed workloads would prepare.
 const LIMIT: &str = "--max-prepared-stmt-count=50";
@@ -138,7 +138,7 @@ fn setup(dataset: &Dataset, handles_max: usize) -> TrialSetup {
     let scenario = Scenario {
         id: ScenarioId::new("s").unwrap(),
         title: None,
-        workload: Workload::OltpReadWrite,
+        workload: builtin("oltp_read_write").unwrap(),
         options: WorkloadOptions::default(),
     };
     let program = Program::new(&scenario, dataset, StatementMode::Prepared, KeyLaw::Uniform);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Module -> modules of ours that it may import. `cmd` and `cli` are the outermost ring.
 const IMPORT_LAW: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("matrix", &["model"]),
+    ("matrix", &["model", "workload"]),
     ("workload", &["model"]),
     ("driver", &["model"]),
     ("load", &["model", "workload", "driver"]),
@@ -16,7 +16,7 @@ const IMPORT_LAW: &[(&str, &[&str])] = &[
     ("sysbench", &["model", "stats"]),
     ("exec", &["model", "workload", "driver", "load", "stats", "sysbench"]),
     ("target", &["model", "driver"]),
-    ("store", &["model", "stats"]),
+    ("store", &["model", "workload", "stats"]),
     ("ui", &["model"]),
     ("report", &["model", "stats", "store", "ui"]),
     ("cli", &[]),

@@ -19,9 +19,9 @@ use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::load::{LoadOptions, ensure};
 use gridbench::model::{
     Address, Dataset, Endpoint, Flavour, Interrupt, KeyLaw, Scenario, ScenarioId, StatementMode,
-    TrialStatus, Workload, WorkloadOptions,
+    TrialStatus, WorkloadOptions,
 };
-use gridbench::workload::Program;
+use gridbench::workload::{Program, builtin, builtins};
 
 const TABLES: u32 = 3;
 const TABLE_SIZE: u64 = 1_000;
@@ -39,7 +39,7 @@ fn a_server_hears_the_same_from_both_drivers_and_from_sysbench() {
     for server in mysql::families() {
         let log = Log::open(&server);
         let ranges = [true, false];
-        for workload in Workload::ALL {
+        for workload in builtins().iter().map(|workload| workload.name()) {
             for range_selects in if has_ranges(workload) { &ranges[..] } else { &ranges[..1] } {
                 for mode in [StatementMode::Text, StatementMode::Prepared] {
                     let options =
@@ -51,18 +51,19 @@ fn a_server_hears_the_same_from_both_drivers_and_from_sysbench() {
     }
 }
 
-fn has_ranges(workload: Workload) -> bool {
-    matches!(workload, Workload::OltpReadOnly | Workload::OltpReadWrite)
+fn has_ranges(workload: &str) -> bool {
+    ["oltp_read_only", "oltp_read_write"].contains(&workload)
 }
 
 fn compare(
     log: &Log,
     sysbench: &PathBuf,
-    workload: Workload,
+    workload: &str,
     options: WorkloadOptions,
     mode: StatementMode,
 ) {
-    let what = format!("{} {mode:?} range_selects={}", workload.name(), options.range_selects);
+    let what = format!("{workload} {mode:?} range_selects={}", options.range_selects);
+    let workload = builtin(workload).unwrap();
     let scenario = Scenario { id: ScenarioId::new("s").unwrap(), title: None, workload, options };
     let program = Arc::new(Program::new(&scenario, &log.dataset, mode, KeyLaw::Uniform));
     let expected = log.of_sysbench(sysbench, &scenario, mode);
@@ -168,7 +169,7 @@ impl Log {
                 StatementMode::Text => "--db-ps-mode=disable",
                 StatementMode::Prepared => "--db-ps-mode=auto",
             });
-        if has_ranges(scenario.workload) {
+        if has_ranges(scenario.workload.name()) {
             let is_on = scenario.options.range_selects;
             command.arg(format!("--range-selects={}", on_off(is_on)));
         }
@@ -198,10 +199,12 @@ impl Log {
     }
 }
 
-/// A statement with `#` for the table's number and `?` for each other number and string.
+/// A statement with `#` for the table's number and `?` for each other number and string. Blanks
+/// and line ends in a row count as one blank: two of sysbench's scripts break their lines.
 fn shape(sql: &str) -> String {
     let mut shape = String::new();
-    let mut rest = sql;
+    let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rest = sql.as_str();
     while let Some(first) = rest.chars().next() {
         if let Some(string) = rest.strip_prefix('\'') {
             let (_, after) = string.split_once('\'').unwrap();
@@ -237,6 +240,7 @@ fn a_shape_keeps_all_but_numbers_and_strings() {
         ("SELECT c FROM sbtest12 WHERE id=34", "SELECT c FROM sbtest# WHERE id=?"),
         ("UPDATE sbtest1 SET k=k+1 WHERE id=?", "UPDATE sbtest# SET k=k+? WHERE id=?"),
         ("UPDATE sbtest1 SET c='1-2' WHERE id=5", "UPDATE sbtest# SET c=? WHERE id=?"),
+        ("  SELECT k\n  FROM sbtest1 ", "SELECT k FROM sbtest#"),
     ];
     for (sql, expected) in cases {
         assert_eq!(shape(sql), expected);

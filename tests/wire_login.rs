@@ -18,9 +18,9 @@ use gridbench::driver::{Driver, DriverError, Reply, Session};
 use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::model::{
     Address, Dataset, Endpoint, Interrupt, KeyLaw, Request, Scenario, ScenarioId, Secret,
-    StatementMode, TrialStatus, Workload, WorkloadOptions,
+    StatementMode, TrialStatus, WorkloadOptions,
 };
-use gridbench::workload::Program;
+use gridbench::workload::{Program, builtin};
 use proptest::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
@@ -300,7 +300,7 @@ fn a_server_that_never_greets_fails_the_trial_after_the_limit() {
     let scenario = Scenario {
         id: ScenarioId::new("s").unwrap(),
         title: None,
-        workload: Workload::OltpPointSelect,
+        workload: builtin("oltp_point_select").unwrap(),
         options: WorkloadOptions::default(),
     };
     let dataset = Dataset { tables: 1, table_size: 10, charset: "utf8mb4".into(), seed: 1 };

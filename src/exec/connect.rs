@@ -24,10 +24,27 @@ pub(super) async fn stand<D: Driver>(
     session.expect_statements(statements, handles_max);
     if statements.len() <= handles_max {
         for slot in 0..statements.len() {
-            within(limit, "preparing a statement", session.prepare(slot)).await?;
+            let prepared = within(limit, "preparing a statement", session.prepare(slot)).await;
+            prepared.map_err(|error| with_statement(error, &statements[slot]))?;
         }
     }
     Ok(session)
+}
+
+/// What the server refuses, with the statement that it refused.
+pub(super) fn with_statement(error: DriverError, sql: &str) -> DriverError {
+    const CHARS: usize = 200;
+    match error {
+        DriverError::Server { code, sqlstate, message } => {
+            let mut shown: String = sql.chars().take(CHARS).collect();
+            if shown.len() < sql.len() {
+                shown.push('…');
+            }
+            let message = format!("{message}; the statement was: {shown}");
+            DriverError::Server { code, sqlstate, message }
+        }
+        lost => lost,
+    }
 }
 
 async fn within<T>(
@@ -68,6 +85,16 @@ impl Backoff {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_statement_is_named_up_to_a_length() {
+        let error = |sql: &str| {
+            let (sqlstate, message) = ("42000".into(), "no".into());
+            with_statement(DriverError::Server { code: 1064, sqlstate, message }, sql).to_string()
+        };
+        assert_eq!(error("SELEKT 1"), "server error 1064 (42000): no; the statement was: SELEKT 1");
+        assert!(error(&"é".repeat(300)).ends_with(&format!("was: {}…", "é".repeat(200))));
+    }
 
     #[test]
     fn pauses_double_up_to_a_second() {

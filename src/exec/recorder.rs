@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::driver::{DriverError, Reply};
-use crate::model::{ErrorCount, StatementKind};
+use crate::model::ErrorCount;
 use crate::stats::Histogram;
 
 use super::window::Window;
@@ -34,8 +34,8 @@ pub(super) struct Totals {
     pub(super) latency: Histogram,
     /// Service time of the same events.
     pub(super) service: Histogram,
-    /// By [`StatementKind::index`]; `None` where the program has no such statement.
-    pub(super) kinds: [Option<Box<KindTotals>>; StatementKind::ALL.len()],
+    /// By the place of a kind in [`crate::workload::Program::kinds`].
+    pub(super) kinds: Vec<KindTotals>,
 }
 
 /// What was seen of one statement kind.
@@ -75,10 +75,10 @@ pub(super) struct Span {
 }
 
 impl Recorder {
-    /// Nothing counted yet; `kinds` are those that the program sends.
-    pub(super) fn new(window: Window, kinds: impl Iterator<Item = StatementKind>) -> Self {
-        let mut totals = Totals::default();
-        kinds.for_each(|kind| _ = totals.kinds[kind.index()].get_or_insert_default());
+    /// Nothing counted yet; so many kinds of statements will be.
+    pub(super) fn new(window: Window, kinds: usize) -> Self {
+        let kinds = (0..kinds).map(|_| KindTotals::default()).collect();
+        let totals = Totals { kinds, ..Totals::default() };
         let second_ends = window.end_of(0);
         Self { window, totals, second: Second::default(), second_ends, finished: Vec::new() }
     }
@@ -100,17 +100,17 @@ impl Recorder {
         }
     }
 
-    /// A statement of an event of the window was answered.
-    pub(super) fn statement(&mut self, kind: StatementKind, service: Duration) {
-        if let Some(totals) = &mut self.totals.kinds[kind.index()] {
+    /// A statement of an event of the window was answered; `kind` is its kind's place.
+    pub(super) fn statement(&mut self, kind: usize, service: Duration) {
+        if let Some(totals) = self.totals.kinds.get_mut(kind) {
             totals.count += 1;
             totals.latency.record(service);
         }
     }
 
     /// A statement of an event of the window was answered with an error.
-    pub(super) fn statement_failed(&mut self, kind: StatementKind) {
-        if let Some(totals) = &mut self.totals.kinds[kind.index()] {
+    pub(super) fn statement_failed(&mut self, kind: usize) {
+        if let Some(totals) = self.totals.kinds.get_mut(kind) {
             totals.errors += 1;
         }
     }
@@ -173,9 +173,8 @@ impl Totals {
         }
         self.latency.merge(&other.latency);
         self.service.merge(&other.service);
+        self.kinds.resize_with(self.kinds.len().max(other.kinds.len()), KindTotals::default);
         for (ours, theirs) in self.kinds.iter_mut().zip(other.kinds) {
-            let Some(theirs) = theirs else { continue };
-            let ours = ours.get_or_insert_default();
             ours.count += theirs.count;
             ours.errors += theirs.errors;
             ours.latency.merge(&theirs.latency);
@@ -237,8 +236,7 @@ mod tests {
     const ONE_READ: Tally = Tally { read: 1, write: 0, other: 0 };
 
     fn recorder(length_ms: u64) -> Recorder {
-        let kinds = [StatementKind::PointSelect].into_iter();
-        Recorder::new(window(Duration::from_millis(length_ms)), kinds)
+        Recorder::new(window(Duration::from_millis(length_ms)), 1)
     }
 
     fn at(recorder: &Recorder, millis: u64) -> Instant {

@@ -42,8 +42,7 @@ impl ThreadState {
         pacer: Option<Pacer>,
     ) -> Self {
         let workers = thread.connections();
-        let program = &thread.setup.program;
-        let kinds = (0..program.len()).map(|step| program.kind(step));
+        let kinds = thread.setup.program.kinds().len();
         Self {
             window,
             recorder: RefCell::new(Recorder::new(window, kinds)),

@@ -2,6 +2,7 @@
 //!
 //! Must not know: phases, or how the threads were told to end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{Interval, Measurement, Pace, StatementKind, StatementStats, TrialStatus};
@@ -31,6 +32,8 @@ pub(super) struct Frame {
     pub(super) measured: Duration,
     pub(super) intervals: Vec<Interval>,
     pub(super) load_threads: u32,
+    /// Those of the program.
+    pub(super) kinds: Arc<[StatementKind]>,
 }
 
 impl Sum {
@@ -89,15 +92,14 @@ impl Sum {
         let totals = self.totals;
         let mut statements = Vec::new();
         let mut statement_latency = Vec::new();
-        for (kind, of_kind) in StatementKind::ALL.into_iter().zip(totals.kinds) {
-            let Some(of_kind) = of_kind else { continue };
+        for (kind, of_kind) in frame.kinds.iter().zip(totals.kinds) {
             statements.push(StatementStats {
-                kind,
+                kind: kind.clone(),
                 count: of_kind.count,
                 errors: of_kind.errors,
                 latency: of_kind.latency.summary(),
             });
-            statement_latency.push((kind, of_kind.latency));
+            statement_latency.push((kind.clone(), of_kind.latency));
         }
         let measurement = Measurement {
             status: frame.status,

@@ -169,7 +169,7 @@ impl<D: Driver> LoadThread<D> {
         let Some(window) = self.start().await else { return Ok(Box::default()) };
         let pacer = self.pacer(window, sessions.len())?;
         let state = Rc::new(ThreadState::new(&self, window, pacer));
-        let TrialSetup { program, handles_max, connect_limit, seed, .. } = &self.setup;
+        let TrialSetup { program, handles_max, connect_limit, seed, concurrency, .. } = &self.setup;
         let origin = Rc::new(worker::Origin {
             driver: self.driver.clone(),
             program: program.clone(),
@@ -178,7 +178,8 @@ impl<D: Driver> LoadThread<D> {
         });
         let mut tasks = JoinSet::new();
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
-            let generator = Generator::new(program.clone(), *seed, u64::from(stream));
+            let stream = u64::from(stream);
+            let generator = Generator::among(program.clone(), *seed, stream, *concurrency);
             let origin = origin.clone();
             let start = worker::Start { origin, session, generator, place };
             let worker = worker::run(start, state.clone());

@@ -4,6 +4,7 @@
 //! Must not know: sessions, statements, or async.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -248,6 +249,7 @@ impl Trial<'_> {
             measured,
             intervals: self.progress.intervals,
             load_threads: self.threads,
+            kinds: Arc::clone(self.setup.program.kinds()),
         })
     }
 }

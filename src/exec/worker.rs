@@ -14,7 +14,7 @@ use crate::driver::{Driver, DriverError, Reply, Session};
 use crate::model::Request;
 use crate::workload::{Generator, Program};
 
-use super::connect::{Backoff, stand};
+use super::connect::{Backoff, stand, with_statement};
 use super::recorder::{Span, Tally};
 use super::state::ThreadState;
 
@@ -181,7 +181,7 @@ impl<D: Driver> Worker<D> {
                     if measured {
                         self.thread.recorder().statement_failed(kind);
                     }
-                    return Err(error);
+                    return Err(self.line.named(error, &self.request));
                 }
             }
             if measured {
@@ -277,6 +277,15 @@ impl<D: Driver> Line<D> {
     async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
         let session = self.session.as_mut();
         session.expect("a lost connection is replaced before the next event").send(request).await
+    }
+
+    /// An error that no further try will mend, with the statement that met it.
+    fn named(&self, error: DriverError, request: &Request) -> DriverError {
+        if error.is_retryable() {
+            return error;
+        }
+        let prepared = request.slot.and_then(|slot| self.origin.program.prepared().get(slot));
+        with_statement(error, prepared.unwrap_or(&request.text))
     }
 
     /// A new session, in the time that is left; `None` when that is over.

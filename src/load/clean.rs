@@ -8,6 +8,7 @@ use crate::workload::schema as names;
 
 use super::LoadError;
 use super::crew::runtime;
+use super::own_tables::{OWN_STATE_TABLE, owned_names};
 use super::schema::{Home, STATE_TABLE};
 use super::state::Standing;
 
@@ -77,8 +78,12 @@ async fn owned(home: &Home, admin: &mut Admin) -> Result<Option<Owned>, LoadErro
         .filter_map(|name| names::table_number(name).filter(|number| is_owned(&standing, *number)))
         .collect();
     tables.sort_unstable();
-    let is_alone = tables.len() == standing.tables.len() && !has_programs(home, admin).await?;
     let mut tables: Vec<String> = tables.into_iter().map(names::table).collect();
+    if standing.tables.contains(OWN_STATE_TABLE) {
+        tables.extend(owned_names(admin, &home.database).await?);
+        tables.retain(|name| standing.tables.contains(name));
+    }
+    let is_alone = tables.len() == standing.tables.len() && !has_programs(home, admin).await?;
     tables.push(STATE_TABLE.to_owned());
     Ok(Some(Owned {
         database: home.database.clone(),

@@ -107,6 +107,21 @@ pub enum LoadError {
         /// What was sent.
         expected: Checksum,
     },
+    /// A workload's own table does not hold what was sent.
+    #[error(
+        "table `{database}`.{table} holds {found} rows after loading, not {expected}; look for \
+         what else writes to it and run again"
+    )]
+    Count {
+        /// The schema.
+        database: String,
+        /// The table.
+        table: String,
+        /// Rows that the server counts.
+        found: u64,
+        /// Rows that were sent.
+        expected: u64,
+    },
     /// The server was started anew again and again, each time without what it had committed.
     #[error(
         "the server of dataset `{database}` has lost what it had committed, several times; see why \

@@ -14,6 +14,7 @@ mod crew;
 mod ensure;
 mod error;
 mod loader;
+mod own_tables;
 mod schema;
 mod session;
 mod state;
@@ -26,6 +27,7 @@ pub use change::mark_changed;
 pub use clean::{Owned, drop_owned, find_owned};
 pub use ensure::ensure;
 pub use error::LoadError;
+pub use own_tables::{OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables};
 pub use schema::STATE_TABLE;
 pub use session::LoadRoute;
 

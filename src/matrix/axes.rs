@@ -4,13 +4,14 @@
 
 use super::diagnostic::{Fault, Place};
 use super::limits::{
-    CONCURRENCY, CPU, MAX_EXCLUSIONS, MAX_SCENARIOS, MAX_SPECS, MEMORY_BYTES, RANGE_SIZE,
-    STATEMENT_COUNT,
+    CONCURRENCY, CPU, DELTA, MAX_EXCLUSIONS, MAX_QUERIES, MAX_SCENARIOS, MAX_SPECS, MEMORY_BYTES,
+    RANGE_SIZE, REPEAT, STATEMENT_COUNT,
 };
 use super::section::{Located, Section};
-use super::value::{boolean, id, integer_u32, named, size, suggestion, text};
+use super::value::{boolean, grouped, id, integer_u32, size, suggestion, text};
+use super::workloads::Workloads;
 use crate::model::{
-    Bytes, Exclusion, Ladder, Scenario, ScenarioId, Spec, SpecId, Workload, WorkloadOptions,
+    Bytes, Exclusion, Flag, Ladder, Number, Scenario, ScenarioId, Spec, SpecId, WorkloadOptions,
 };
 
 /// The elements of one axis with their places.
@@ -36,8 +37,8 @@ pub(super) fn specs(root: &mut Section<'_>) -> Axis<Spec> {
 }
 
 /// Reads every `[[scenario]]`.
-pub(super) fn scenarios(root: &mut Section<'_>) -> Axis<Scenario> {
-    let axis = read_axis(root, "scenario", MAX_SCENARIOS, scenario);
+pub(super) fn scenarios(root: &mut Section<'_>, workloads: &Workloads) -> Axis<Scenario> {
+    let axis = read_axis(root, "scenario", MAX_SCENARIOS, |of| scenario(of, workloads));
     report_duplicates(root, "scenario", &axis, |scenario| scenario.id.as_str());
     axis
 }
@@ -52,7 +53,7 @@ fn read_axis<T>(
     root: &mut Section<'_>,
     key: &'static str,
     limit: usize,
-    read: fn(Section<'_>) -> Option<Located<T>>,
+    read: impl Fn(Section<'_>) -> Option<Located<T>>,
 ) -> Axis<T> {
     let sections = root.sections(key, limit);
     let mut complete = sections.complete;
@@ -123,11 +124,10 @@ fn derived_id(section: &Section<'_>, cpu: u32, memory: Located<Bytes>) -> Option
     SpecId::new(&name).ok()
 }
 
-fn scenario(mut section: Section<'_>) -> Option<Located<Scenario>> {
+fn scenario(mut section: Section<'_>, workloads: &Workloads) -> Option<Located<Scenario>> {
     let id = section.required("id", "\"read-only-range\"", id);
     let title = section.optional("title", text);
-    let workload =
-        section.required("workload", "\"oltp_read_only\"", named(&Workload::ALL, Workload::name));
+    let workload = section.required("workload", "\"oltp_read_only\"", |node| workloads.of(node));
     let options = options(&mut section);
     let place = section.place;
     let scenario = id.and_then(|id| {
@@ -135,7 +135,7 @@ fn scenario(mut section: Section<'_>) -> Option<Located<Scenario>> {
             value: Scenario {
                 id: ScenarioId::new(&id.value).ok()?,
                 title: title.map(|title| title.value),
-                workload: workload?.value,
+                workload: workload?.value?,
                 options,
             },
             place: id.place,
@@ -143,6 +143,7 @@ fn scenario(mut section: Section<'_>) -> Option<Located<Scenario>> {
     });
     if let Some(scenario) = &scenario {
         report_idle(&section, &scenario.value, place);
+        report_endless(&section, &scenario.value, place);
     }
     section.finish();
     scenario
@@ -150,26 +151,25 @@ fn scenario(mut section: Section<'_>) -> Option<Located<Scenario>> {
 
 /// sysbench's options by sysbench's names; absent ones have sysbench's defaults.
 fn options(section: &mut Section<'_>) -> WorkloadOptions {
-    let default = WorkloadOptions::default();
-    let mut flag = |key, default| section.optional(key, boolean).map_or(default, |v| v.value);
-    let range_selects = flag("range_selects", default.range_selects);
-    let skip_trx = flag("skip_trx", default.skip_trx);
-    let mut number = |key, default, range| {
-        section.optional(key, integer_u32(range)).map_or(default, |value| value.value)
-    };
-    WorkloadOptions {
-        range_selects,
-        skip_trx,
-        point_selects: number("point_selects", default.point_selects, STATEMENT_COUNT),
-        simple_ranges: number("simple_ranges", default.simple_ranges, STATEMENT_COUNT),
-        sum_ranges: number("sum_ranges", default.sum_ranges, STATEMENT_COUNT),
-        order_ranges: number("order_ranges", default.order_ranges, STATEMENT_COUNT),
-        distinct_ranges: number("distinct_ranges", default.distinct_ranges, STATEMENT_COUNT),
-        range_size: number("range_size", default.range_size, RANGE_SIZE),
-        index_updates: number("index_updates", default.index_updates, STATEMENT_COUNT),
-        non_index_updates: number("non_index_updates", default.non_index_updates, STATEMENT_COUNT),
-        delete_inserts: number("delete_inserts", default.delete_inserts, STATEMENT_COUNT),
+    let mut options = WorkloadOptions::default();
+    for flag in Flag::ALL {
+        if let Some(value) = section.optional(flag.name(), boolean) {
+            *flag.of_mut(&mut options) = value.value;
+        }
     }
+    for number in Number::ALL {
+        let range = match number {
+            Number::RangeSize => RANGE_SIZE,
+            Number::Delta => DELTA,
+            // A list is never empty.
+            Number::RandomPoints | Number::NumberOfRanges => REPEAT,
+            _ => STATEMENT_COUNT,
+        };
+        if let Some(value) = section.optional(number.name(), integer_u32(range)) {
+            *number.of_mut(&mut options) = value.value;
+        }
+    }
+    options
 }
 
 /// A scenario whose options leave nothing but BEGIN and COMMIT measures nothing.
@@ -182,6 +182,21 @@ fn report_idle(section: &Section<'_>, scenario: &Scenario, place: Place) {
             Fault::new("matrix::idle", message)
                 .at(place, "every statement of this workload is turned off")
                 .help("leave at least one of the workload's statement counts above 0"),
+        );
+    }
+}
+
+/// A scenario whose events would be as long as a window.
+fn report_endless(section: &Section<'_>, scenario: &Scenario, place: Place) {
+    let queries = scenario.queries_per_event();
+    if queries > MAX_QUERIES {
+        let limit = grouped(u64::from(MAX_QUERIES));
+        let queries = grouped(u64::from(queries));
+        let message = format!("scenario `{}` sends {queries} statements per event", scenario.id);
+        section.fault(
+            Fault::new("matrix::limit", message)
+                .at(place, format!("{limit} are the limit"))
+                .help("lower its statement counts, or the `repeat` of its workload's groups"),
         );
     }
 }

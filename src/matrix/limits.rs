@@ -13,6 +13,14 @@ pub(super) const MAX_SCENARIOS: usize = 100;
 pub(super) const MAX_LEVELS: usize = 64;
 pub(super) const MAX_RULES: usize = 1_000;
 pub(super) const MAX_EXCLUSIONS: usize = 1_000;
+pub(super) const MAX_WORKLOADS: usize = 100;
+pub(super) const MAX_GROUPS: usize = 100;
+/// In one group, and values in one statement.
+pub(super) const MAX_STATEMENTS: usize = 100;
+/// In one event: a hundred times what sysbench sends.
+pub(super) const MAX_QUERIES: u32 = 20_000;
+pub(super) const MAX_OWN_TABLES: usize = 20;
+pub(super) const MAX_COLUMNS: usize = 100;
 /// Specs x scenarios x levels.
 pub(super) const MAX_CELLS: usize = 100_000;
 /// Tables x rows: 2.45 PB, beyond what anybody loads by accident.
@@ -32,6 +40,9 @@ pub(super) const MEMORY_BYTES: RangeInclusive<u64> = 512_000_000..=100_000_000_0
 pub(super) const REPEATS: RangeInclusive<u64> = 1..=1_000;
 /// How often one event repeats a statement.
 pub(super) const STATEMENT_COUNT: RangeInclusive<u64> = 0..=1_000;
+/// How often a statement that is there is repeated.
+pub(super) const REPEAT: RangeInclusive<u64> = 1..=1_000;
+pub(super) const DELTA: RangeInclusive<u64> = 0..=1_000_000;
 pub(super) const RANGE_SIZE: RangeInclusive<u64> = 1..=1_000_000;
 pub(super) const DURATION: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(30 * 86_400);

@@ -17,6 +17,8 @@ mod section;
 mod selection;
 mod sizing;
 mod value;
+mod workload_values;
+mod workloads;
 
 use axes::Axis;
 use diagnostic::{Fault, Faults, Place, SourceText, line_and_column};
@@ -120,7 +122,8 @@ fn read(table: &Table, faults: &Faults) -> Option<Matrix> {
     let protocol = root.section("protocol").and_then(protocol::read);
     let dataset = root.section("dataset").map(sizing::read);
     let specs = axes::specs(&mut root);
-    let scenarios = axes::scenarios(&mut root);
+    let workloads = workloads::read(&mut root);
+    let scenarios = axes::scenarios(&mut root, &workloads);
     let exclusions = axes::exclusions(&mut root);
     let ladder = protocol.as_ref().map(|protocol| &protocol.protocol.concurrency);
     let exclusions = axes::check_exclusions(&root, exclusions, (&specs, &scenarios), ladder);

@@ -132,6 +132,17 @@ impl<'a> Section<'a> {
         Sections { items, complete }
     }
 
+    /// The value of a key that may be absent, unread.
+    pub(super) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
+        self.known.push(key);
+        Some(&self.table.get(key)?.node)
+    }
+
+    /// Where the value of a key stands, or the section where there is none.
+    pub(super) fn place_of(&self, key: &str) -> Place {
+        self.table.get(key).map_or(self.place, |entry| entry.node.place)
+    }
+
     /// Whether the key stands here, with whatever value.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
@@ -160,11 +171,13 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn below(&self, key: &str, table: &'a Table, place: Place) -> Section<'a> {
+    /// A table that stands as (or within) the value of a key.
+    pub(super) fn below(&self, key: &str, table: &'a Table, place: Place) -> Section<'a> {
         Section { path: self.path_of(key), table, place, faults: self.faults, known: Vec::new() }
     }
 
-    fn path_of(&self, key: &str) -> String {
+    /// The key with the names of the tables that it stands in.
+    pub(super) fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 }

@@ -26,21 +26,30 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    fn new(code: &'static str, message: impl Into<String>, label: impl Into<String>) -> Self {
+    pub(super) fn new(
+        code: &'static str,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Self {
         Self { code, message: message.into(), label: label.into(), help: None, place: None }
     }
 
-    fn help(mut self, help: impl Into<String>) -> Self {
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    fn alone<T>(self) -> Read<T> {
+    /// The same of an element of the value.
+    pub(super) fn within(self, place: Place) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    pub(super) fn alone<T>(self) -> Read<T> {
         Err(vec![self])
     }
 }
 
-fn wrong_type<T>(node: &Node, expected: &str) -> Read<T> {
+pub(super) fn wrong_type<T>(node: &Node, expected: &str) -> Read<T> {
     let label = format!("this is {}", node.value.type_name());
     Wrong::new("matrix::type", format!("must be {expected}"), label).alone()
 }
@@ -52,7 +61,8 @@ pub(super) fn boolean(node: &Node) -> Read<bool> {
     }
 }
 
-fn string(node: &Node) -> Read<&str> {
+/// Any text.
+pub(super) fn string(node: &Node) -> Read<&str> {
     match &node.value {
         Value::String(text) => Ok(text),
         _ => wrong_type(node, "a string"),
@@ -127,6 +137,13 @@ pub(super) fn integer(range: RangeInclusive<u64>) -> impl Fn(&Node) -> Read<u64>
     }
 }
 
+/// An integer of either sign.
+pub(super) fn signed(node: &Node) -> Read<i64> {
+    let Value::Integer(value) = node.value else { return wrong_type(node, "an integer") };
+    i64::try_from(value)
+        .map_err(|_| vec![Wrong::new("matrix::range", "does not fit in 64 bits", "out of range")])
+}
+
 /// The same for what is kept in 32 bits.
 pub(super) fn integer_u32(range: RangeInclusive<u64>) -> impl Fn(&Node) -> Read<u32> {
     let read = integer(range);
@@ -171,15 +188,19 @@ pub(super) fn named<T: Copy>(
     name: impl Fn(T) -> &'static str,
 ) -> impl Fn(&Node) -> Read<T> {
     move |node| {
-        let text = string(node)?;
-        if let Some(value) = all.iter().copied().find(|value| name(*value) == text) {
-            return Ok(value);
-        }
         let names: Vec<&str> = all.iter().map(|value| name(*value)).collect();
-        Wrong::new("matrix::name", format!("cannot be `{text}`"), "not one of the known names")
-            .help(suggestion(text, &names))
-            .alone()
+        place_in(&names, node).map(|place| all[place])
     }
+}
+
+/// The place of a text in a list of names.
+pub(super) fn place_in(names: &[&str], node: &Node) -> Read<usize> {
+    let text = string(node)?;
+    names.iter().position(|name| *name == text).ok_or_else(|| {
+        let message = format!("cannot be `{text}`");
+        let wrong = Wrong::new("matrix::name", message, "not one of the known names");
+        vec![wrong.help(suggestion(text, names))]
+    })
 }
 
 const SIZE_HELP: &str =

@@ -9,6 +9,7 @@ mod ids;
 mod interrupt;
 mod matrix;
 mod measurement;
+mod options;
 mod plan;
 mod protocol;
 mod request;
@@ -17,6 +18,7 @@ mod run;
 mod scenario;
 mod server;
 mod spec;
+mod workload;
 
 pub use comparison::{CellComparison, Comparison, Verdict};
 pub use dataset::{Checksum, Dataset, DatasetClass, DatasetRecord, ROW_BYTES, Refresh, TableCheck};
@@ -27,11 +29,16 @@ pub use matrix::{Exclusion, Matrix, Rehearsal};
 pub use measurement::{
     ErrorCount, Interval, LatencySummary, Measurement, Pace, StatementStats, TrialStatus,
 };
+pub use options::{Flag, Number, WorkloadOptions};
 pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
 pub use protocol::{Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
 pub use request::{Param, Request, StatementKind};
 pub use results::{MilliRate, ResultCell, ResultSet, ResultSource};
 pub use run::{RunDescription, ServerRecord};
-pub use scenario::{Access, ReadType, Scenario, Workload, WorkloadOptions};
+pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};
 pub use spec::{Bytes, Spec};
+pub use workload::{
+    Column, ColumnValue, Constant, Content, Count, Group, List, OwnRows, OwnTable, Part, Statement,
+    Touches, Value, Workload,
+};

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::{
-    Access, Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, Protocol, Refresh, Rehearsal,
-    Scenario, Spec,
+    Access, Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, OwnTable, Protocol, Refresh,
+    Rehearsal, Scenario, Spec,
 };
 
 /// A matrix expanded: stable in order, the same for the same input.
@@ -144,6 +144,19 @@ impl Plan {
             previous = Some(trial);
         }
         count
+    }
+
+    /// The own tables of the workloads of a spec's cells, each name once.
+    pub fn own_tables(&self, spec: &PlannedSpec) -> Vec<OwnTable> {
+        let mut tables: Vec<OwnTable> = Vec::new();
+        for cell in self.cells.iter().filter(|cell| self.spec(cell).spec.id == spec.spec.id) {
+            for table in &self.scenario(cell).workload.tables {
+                if tables.iter().all(|known| known.name != table.name) {
+                    tables.push(table.clone());
+                }
+            }
+        }
+        tables
     }
 
     /// Time that the trials alone take: warm-up and measured window of each.

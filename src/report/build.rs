@@ -9,8 +9,8 @@ use super::model::{
     ScenarioPart, SpecPart,
 };
 use crate::model::{
-    Access, Ladder, Protocol, ReadType, ResultCell, ResultSet, ResultSource, Scenario, Spec,
-    Workload, WorkloadOptions,
+    Access, Flag, Ladder, Number, Protocol, ReadType, ResultCell, ResultSet, ResultSource,
+    Scenario, Spec, Workload, WorkloadOptions,
 };
 
 /// Everything that a template can say about these results.
@@ -123,7 +123,7 @@ fn by_scenario_and_spec(cells: &[ResultCell]) -> CellsByPlace<'_> {
 }
 
 fn scenario_part(scenario: &Scenario) -> ScenarioPart {
-    let naming = match (&scenario.title, is_transaction(scenario.workload)) {
+    let naming = match (&scenario.title, scenario.workload.is_script_of_transactions()) {
         (Some(_), _) => "title",
         (None, true) => "access",
         (None, false) => "workload",
@@ -132,7 +132,7 @@ fn scenario_part(scenario: &Scenario) -> ScenarioPart {
         id: scenario.id.to_string(),
         naming,
         title: scenario.title.clone(),
-        workload: scenario.workload.name(),
+        workload: scenario.workload.name().to_owned(),
         access: match scenario.access() {
             Access::ReadOnly => "read-only",
             Access::ReadWrite => "read-write",
@@ -142,7 +142,7 @@ fn scenario_part(scenario: &Scenario) -> ScenarioPart {
             ReadType::RangeSelect => "range select",
             ReadType::PointSelect => "point select",
         }),
-        options: options(scenario.workload, &scenario.options),
+        options: options(&scenario.workload, &scenario.options),
         queries_per_event: scenario.queries_per_event(),
         group_rows: 1,
         same_name: false,
@@ -150,37 +150,16 @@ fn scenario_part(scenario: &Scenario) -> ScenarioPart {
     }
 }
 
-/// The three scripts whose events are transactions: the published scenarios are made of them.
-fn is_transaction(workload: Workload) -> bool {
-    use Workload::{OltpReadOnly, OltpReadWrite, OltpWriteOnly};
-    matches!(workload, OltpReadOnly | OltpReadWrite | OltpWriteOnly)
-}
-
-fn options(workload: Workload, options: &WorkloadOptions) -> Vec<String> {
-    let mut texts = Vec::new();
-    if !is_transaction(workload) {
-        return texts;
-    }
-    let switch = |on: bool| if on { "on" } else { "off" };
-    if workload != Workload::OltpWriteOnly {
-        texts.push(format!("range_selects={}", switch(options.range_selects)));
-    }
-    texts.push(format!("skip_trx={}", switch(options.skip_trx)));
+/// The options that change what the workload sends: the flags as they stand, then the numbers
+/// that are not the default.
+fn options(workload: &Workload, options: &WorkloadOptions) -> Vec<String> {
     let default = WorkloadOptions::default();
-    let numbers = [
-        ("point_selects", options.point_selects, default.point_selects),
-        ("simple_ranges", options.simple_ranges, default.simple_ranges),
-        ("sum_ranges", options.sum_ranges, default.sum_ranges),
-        ("order_ranges", options.order_ranges, default.order_ranges),
-        ("distinct_ranges", options.distinct_ranges, default.distinct_ranges),
-        ("range_size", options.range_size, default.range_size),
-        ("index_updates", options.index_updates, default.index_updates),
-        ("non_index_updates", options.non_index_updates, default.non_index_updates),
-        ("delete_inserts", options.delete_inserts, default.delete_inserts),
-    ];
-    let changed = numbers.iter().filter(|(_, value, default)| value != default);
-    texts.extend(changed.map(|(name, value, _)| format!("{name}={value}")));
-    texts
+    let flags = Flag::ALL.iter().filter(|flag| workload.uses_flag(**flag));
+    let changed = Number::ALL
+        .iter()
+        .filter(|number| workload.uses(**number) && number.of(options) != number.of(&default));
+    let flags = flags.map(|flag| flag.text(options));
+    flags.chain(changed.map(|number| number.text(options))).collect()
 }
 
 /// Counts scenarios that follow each other under one composed name.
@@ -202,7 +181,7 @@ fn group(parts: &mut [ScenarioPart]) {
 fn mark_same_names(parts: &mut [ScenarioPart]) {
     let name = |part: &ScenarioPart| match part.naming {
         "title" => (part.title.clone(), None),
-        "workload" => (Some(part.workload.to_owned()), None),
+        "workload" => (Some(part.workload.clone()), None),
         _ => (Some(part.access.to_owned()), part.read_type),
     };
     let names: Vec<_> = parts.iter().map(name).collect();

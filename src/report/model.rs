@@ -115,14 +115,15 @@ pub struct ScenarioPart {
     pub naming: &'static str,
     /// Its own title, if the matrix gives one.
     pub title: Option<String>,
-    /// sysbench's name of the script, for example `oltp_read_only`.
-    pub workload: &'static str,
+    /// sysbench's name of the script, for example `oltp_read_only`, or the matrix's own name.
+    pub workload: String,
     /// What its statements do: `read-only`, `read-write` or `write-only`.
     pub access: &'static str,
     /// `range select` or `point select`; `none` where it reads nothing.
     pub read_type: Option<&'static str>,
-    /// sysbench's options as its command line spells them (`range_selects=on`): the two that
-    /// the published method names, where the script has them, then any that is not the default.
+    /// sysbench's options as its command line spells them (`range_selects=on`), where they change
+    /// what the workload sends: the two that are on or off, then any number that is not the
+    /// default.
     pub options: Vec<String>,
     /// Statements that one event sends, BEGIN and COMMIT included.
     pub queries_per_event: u32,

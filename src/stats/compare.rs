@@ -5,6 +5,7 @@
 //! comparison is printed, or what follows from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::{
     CellComparison, Comparison, MilliRate, OpenLoop, Protocol, ResultCell, ResultSet, ResultSource,
@@ -283,7 +284,7 @@ fn is_rehearsal(results: &ResultSet) -> bool {
 
 /// What must be equal for two rates to mean the same: script, read type, statements per event.
 fn work_of(scenario: &Scenario) -> impl PartialEq + use<> {
-    (scenario.workload, scenario.read_type(), scenario.queries_per_event())
+    (Arc::clone(&scenario.workload), scenario.read_type(), scenario.queries_per_event())
 }
 
 /// What else differs between the two cells.

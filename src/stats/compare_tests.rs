@@ -10,7 +10,16 @@ use crate::model::{
 
 fn scenario(id: &str, options: WorkloadOptions) -> Scenario {
     let id = ScenarioId::new(id).unwrap();
-    Scenario { id, title: None, workload: Workload::OltpReadOnly, options }
+    let workload = Workload {
+        name: "oltp_read_only".to_owned(),
+        is_built_in: true,
+        is_transaction: true,
+        groups_before_transaction: 0,
+        has_handles: true,
+        groups: Vec::new(),
+        tables: Vec::new(),
+    };
+    Scenario { id, title: None, workload: Arc::new(workload), options }
 }
 
 /// Cells of spec `a` and scenario `s`, as (concurrency, QPS).

@@ -43,7 +43,7 @@ pub struct StoredHistogram {
 }
 
 /// Which time a distribution holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimeOf {
     /// Response time of events.
     Event,
@@ -54,7 +54,7 @@ pub enum TimeOf {
 }
 
 impl TimeOf {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Self::Event => EVENT,
             Self::Service => SERVICE,
@@ -63,8 +63,11 @@ impl TimeOf {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        let statements = StatementKind::ALL.into_iter().map(Self::Statement);
-        [Self::Event, Self::Service].into_iter().chain(statements).find(|of| of.name() == name)
+        match name {
+            EVENT => Some(Self::Event),
+            SERVICE => Some(Self::Service),
+            statement => StatementKind::new(statement).map(Self::Statement),
+        }
     }
 }
 
@@ -95,7 +98,7 @@ pub(super) fn render(trial: u64, record: &TrialRecord<'_>) -> Vec<u8> {
         .expect("memory takes what is written");
     let events = [(TimeOf::Event, record.latency), (TimeOf::Service, record.service)];
     let statements =
-        record.statement_latency.iter().map(|(kind, of)| (TimeOf::Statement(*kind), of));
+        record.statement_latency.iter().map(|(kind, of)| (TimeOf::Statement(kind.clone()), of));
     for (time_of, histogram) in events.into_iter().chain(statements) {
         if histogram.count() == 0 {
             continue;
@@ -197,9 +200,10 @@ mod tests {
         let expected = [
             (TimeOf::Event, &trial.latency),
             (TimeOf::Service, &trial.service),
-            (TimeOf::Statement(statement.0), &statement.1),
+            (TimeOf::Statement(statement.0.clone()), &statement.1),
         ];
-        let read: Vec<_> = read.iter().map(|of| (of.trial, of.time_of, &of.histogram)).collect();
+        let read: Vec<_> =
+            read.iter().map(|of| (of.trial, of.time_of.clone(), &of.histogram)).collect();
         assert_eq!(read, expected.map(|(time_of, histogram)| (7, time_of, histogram)));
     }
 

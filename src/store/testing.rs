@@ -3,6 +3,7 @@
 //! Must not know: files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::option;
@@ -16,6 +17,7 @@ use crate::model::{
     StatementMode, StatementStats, TableCheck, TrialStatus, Workload, WorkloadOptions,
 };
 use crate::stats::Histogram;
+use crate::workload::{WorkloadForm, builtin};
 
 use super::TrialRecord;
 use super::rows::{CellRow, ErrorRow, IntervalRow, StatementRow, Status};
@@ -45,8 +47,8 @@ pub(super) fn description() -> RunDescription {
 fn plan() -> Plan {
     let specs = [spec(2, 4), spec(4, 8)];
     let scenarios = vec![
-        scenario("read-only-range", Workload::OltpReadOnly),
-        scenario("write-only", Workload::OltpWriteOnly),
+        scenario("read-only-range", "oltp_read_only"),
+        scenario("write-only", "oltp_write_only"),
     ];
     let protocol = Protocol {
         duration: Duration::from_secs(2),
@@ -91,8 +93,59 @@ fn spec(cpu: u32, gigabytes: u64) -> Spec {
     Spec { id, cpu, memory: Bytes(gigabytes * Bytes::GB) }
 }
 
-fn scenario(id: &str, workload: Workload) -> Scenario {
+/// A workload that a matrix declared, with every generator.
+fn own_workload() -> Workload {
+    let text = r#"
+        name = "own"
+        transaction = true
+        [[group]]
+        repeat = 3
+        when = "range_selects"
+        [[group.statement]]
+        name = "find"
+        sql = "SELECT '?' FROM t WHERE a IN (?, ?, ?, ?, ?) AND b = ? AND {list}"
+        access = "none"
+        read_type = "range"
+        values = [
+            { generator = "id", table = "t", keys = "pareto" }, "same_id", "range_end", "delta_end",
+            { generator = "sequence", start = -7 },
+            { generator = "one_of", values = [-1, "it's"] },
+        ]
+        [group.statement.list]
+        sql = "c = ?"
+        values = ["segment_id"]
+        separator = " OR "
+        repeat = "random_points"
+        [[table]]
+        name = "t"
+        ddl = "CREATE TABLE t (a INT)"
+        rows = "table_size"
+        [[table.column]]
+        name = "a"
+        value = "row_id"
+        [[table.column]]
+        name = "b"
+        value = { generator = "integer", min = -5, max = 5, keys = "zipfian" }
+        [[table.column]]
+        name = "c"
+        value = { generator = "digits", length = 3 }
+        [[table.column]]
+        name = "d"
+        value = { generator = "timestamp", from = "1999-01-01", to = "2027-01-01" }
+        [[table.column]]
+        name = "e"
+        value = "pad"
+    "#;
+    toml::from_str::<WorkloadForm>(text).unwrap().read(false).unwrap()
+}
+
+fn point_select() -> StatementKind {
+    StatementKind::new("point_select").unwrap()
+}
+
+fn scenario(id: &str, workload: &str) -> Scenario {
     let id = ScenarioId::new(id).unwrap();
+    let workload = builtin(workload).unwrap();
     Scenario { id, title: None, workload, options: WorkloadOptions::default() }
 }
 
@@ -177,7 +230,7 @@ impl SampleTrial {
             service: service.summary(),
             pace: Some(Pace { events_due: qps / 5 + 1, events_dropped: 1 }),
             statements: vec![StatementStats {
-                kind: StatementKind::PointSelect,
+                kind: point_select(),
                 count: 2,
                 errors: 0,
                 latency: statement.summary(),
@@ -192,7 +245,7 @@ impl SampleTrial {
             client_bound: Some(false),
             load_threads: 1,
         };
-        let statement_latency = vec![(StatementKind::PointSelect, statement)];
+        let statement_latency = vec![(point_select(), statement)];
         Self { cell, repetition, measurement, latency, service, statement_latency }
     }
 
@@ -300,6 +353,9 @@ fn vary_plan(plan: &mut Plan, text: String, figures: (u64, u32, Option<u64>, u64
     plan.matrix.scenarios[0].title = Some(text.clone());
     plan.matrix.scenarios[1].options.range_size = small;
     plan.matrix.scenarios[1].options.skip_trx = true;
+    if small % 2 == 0 {
+        plan.matrix.scenarios[1].workload = Arc::new(own_workload());
+    }
     plan.specs[0].dataset.seed = big;
     plan.specs[0].published_dataset.table_size = big;
     plan.protocol.duration = Duration::from_millis(millis);

@@ -1,11 +1,15 @@
 //! How a scenario is written in `manifest.json` and in a baseline's `about.toml`: sysbench's
-//! option names, and its defaults for those that are left out.
+//! option names, and its defaults for those that are left out. A workload of a matrix's own is
+//! written whole.
 //!
 //! Must not know: files.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Scenario, Workload, WorkloadOptions};
+use crate::workload::{WorkloadForm, builtin};
 
 use super::wire::{Invalid, named, scenario_id};
 
@@ -27,11 +31,18 @@ pub(super) struct ScenarioWire {
     index_updates: Option<u32>,
     non_index_updates: Option<u32>,
     delete_inserts: Option<u32>,
+    random_points: Option<u32>,
+    number_of_ranges: Option<u32>,
+    delta: Option<u32>,
+    /// Set where the workload is no built-in one: what it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    declared_workload: Option<WorkloadForm>,
 }
 
 impl From<&Scenario> for ScenarioWire {
     fn from(scenario: &Scenario) -> Self {
         let options = &scenario.options;
+        let declared = !scenario.workload.is_built_in;
         Self {
             id: scenario.id.to_string(),
             title: scenario.title.clone(),
@@ -47,6 +58,10 @@ impl From<&Scenario> for ScenarioWire {
             index_updates: Some(options.index_updates),
             non_index_updates: Some(options.non_index_updates),
             delete_inserts: Some(options.delete_inserts),
+            random_points: Some(options.random_points),
+            number_of_ranges: Some(options.number_of_ranges),
+            delta: Some(options.delta),
+            declared_workload: declared.then(|| (&*scenario.workload).into()),
         }
     }
 }
@@ -58,7 +73,7 @@ impl TryFrom<ScenarioWire> for Scenario {
         let known = WorkloadOptions::default();
         Ok(Self {
             id: scenario_id(&wire.id)?,
-            workload: named("workload", &wire.workload, Workload::from_name)?,
+            workload: workload(&wire.workload, wire.declared_workload)?,
             options: WorkloadOptions {
                 range_selects: wire.range_selects.unwrap_or(known.range_selects),
                 skip_trx: wire.skip_trx.unwrap_or(known.skip_trx),
@@ -71,8 +86,22 @@ impl TryFrom<ScenarioWire> for Scenario {
                 index_updates: wire.index_updates.unwrap_or(known.index_updates),
                 non_index_updates: wire.non_index_updates.unwrap_or(known.non_index_updates),
                 delete_inserts: wire.delete_inserts.unwrap_or(known.delete_inserts),
+                random_points: wire.random_points.unwrap_or(known.random_points),
+                number_of_ranges: wire.number_of_ranges.unwrap_or(known.number_of_ranges),
+                delta: wire.delta.unwrap_or(known.delta),
             },
             title: wire.title,
         })
     }
+}
+
+/// The workload that is written beside its name, or the built-in one of that name.
+fn workload(name: &str, declared: Option<WorkloadForm>) -> Result<Arc<Workload>, Invalid> {
+    let Some(form) = declared else { return named("workload", name, builtin) };
+    let workload = form.read(false).map_err(Invalid)?;
+    if workload.name() != name {
+        let message = format!("workload `{name}` is written as `{}`", workload.name());
+        return Err(Invalid(message));
+    }
+    Ok(Arc::new(workload))
 }

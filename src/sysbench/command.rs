@@ -240,6 +240,8 @@ fn config(password: &Secret) -> Result<Option<Secret>, Refused> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::model::{
         Engine, Ladder, MilliRate, OpenLoop, Publish, ScenarioId, Workload, WorkloadOptions,
@@ -249,7 +251,15 @@ mod tests {
         Scenario {
             id: ScenarioId::new("s").unwrap(),
             title: None,
-            workload: Workload::from_name(workload).unwrap(),
+            workload: Arc::new(Workload {
+                name: workload.to_owned(),
+                is_built_in: true,
+                is_transaction: true,
+                groups_before_transaction: 0,
+                has_handles: true,
+                groups: Vec::new(),
+                tables: Vec::new(),
+            }),
             options: WorkloadOptions { range_selects: false, ..WorkloadOptions::default() },
         }
     }

@@ -9,33 +9,61 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::model::{Param, Request};
 
 use super::Program;
-use super::program::{Handle, Step};
-use super::random::{self, C_GROUPS, PAD_GROUPS};
-use super::statements::Value;
-use super::text::push_integer;
+use super::content::{Made, Maker};
+use super::keys::KeyDistribution;
+use super::program::{Draw, Handle, Step};
+use super::random;
+use super::text::{push_integer, push_signed};
 
 /// One connection's source of statements. The same program, seed and stream yield the same
 /// statements on every platform; nothing is allocated once the request's buffers have grown.
 #[derive(Debug)]
 pub struct Generator {
     program: Arc<Program>,
+    state: State,
+}
+
+/// What one connection has drawn, and will draw from.
+#[derive(Debug)]
+struct State {
     random: Xoshiro256PlusPlus,
     /// The table of the group under way, from 1.
     table: u32,
     /// The row id drawn last.
     id: u64,
+    /// Where a statement has a use for it.
+    own: Option<Box<Own>>,
+}
+
+/// What belongs to one connection of several.
+#[derive(Debug)]
+struct Own {
+    /// Its part of the ids: the first, and a law over as many as it has.
+    segment: Option<(u64, KeyDistribution)>,
+    /// The next number of each sequence.
+    next: Vec<i64>,
+    /// What lies between two numbers of a sequence: the other connections'.
+    stride: u64,
 }
 
 impl Generator {
-    /// `stream` is the connection's number: each has draws of its own.
+    /// `stream` is the connection's number: each has draws of its own. It is alone: the segment
+    /// of ids that it draws from is all of them.
     pub fn new(program: Arc<Program>, seed: u64, stream: u64) -> Self {
-        Self { program, random: random::stream(seed, stream), table: 1, id: 1 }
+        Self::among(program, seed, stream, 1)
+    }
+
+    /// The same for one of so many connections.
+    pub fn among(program: Arc<Program>, seed: u64, stream: u64, connections: u32) -> Self {
+        let random = random::stream(seed, stream);
+        let own = Own::of(&program, stream, u64::from(connections.max(1)));
+        Self { program, state: State { random, table: 1, id: 1, own } }
     }
 
     /// Starts an event, or starts it again: what its groups share is drawn anew.
     pub fn begin_event(&mut self) {
-        self.table = 1;
-        self.id = 1;
+        self.state.table = 1;
+        self.state.id = 1;
     }
 
     /// Writes the n-th statement of the event into `request`. The statements of an event are
@@ -44,90 +72,134 @@ impl Generator {
     /// # Panics
     /// If the program has no such statement.
     pub fn write(&mut self, step: usize, request: &mut Request) {
-        let program = Arc::clone(&self.program);
+        let (program, state) = (&*self.program, &mut self.state);
         let step = program.step(step);
         request.clear();
         if step.draws_table {
-            self.table = 1 + random::below(&mut self.random, u64::from(program.tables)) as u32;
+            state.table = 1 + random::below(&mut state.random, u64::from(program.tables)) as u32;
         }
-        request.slot = step.handle.slot(self.table);
+        request.slot = step.handle.slot(state.table);
         match step.handle {
-            Handle::Text => self.write_text(step, request),
-            Handle::OfTable(_) | Handle::Fixed(_) => self.write_params(step, request),
+            Handle::Text => state.write_text(program, step, &mut request.text),
+            Handle::OfTable(_) | Handle::Fixed(_) => state.write_params(program, step, request),
         }
     }
+}
 
-    fn write_text(&mut self, step: &Step, request: &mut Request) {
-        let text = &mut request.text;
-        let mut pieces = step.pieces.iter();
-        text.push_str(pieces.next().unwrap_or(&""));
-        if let Some(piece) = pieces.next() {
-            push_integer(text, u64::from(self.table));
-            text.push_str(piece);
-        }
-        for (value, piece) in step.values.iter().zip(pieces) {
-            match self.draw(*value) {
+impl State {
+    fn write_text(&mut self, program: &Program, step: &Step, text: &mut String) {
+        text.push_str(&step.head);
+        for piece in &step.pieces {
+            match self.draw(program, piece.draw) {
                 Drawn::Integer(integer) => push_integer(text, integer),
-                Drawn::Digits(groups) => {
+                Drawn::Signed(integer) => push_signed(text, integer),
+                Drawn::Groups(groups) => {
                     text.push('\'');
                     random::push_digit_groups(&mut self.random, groups, text);
                     text.push('\'');
                 }
+                Drawn::Content(maker) => maker.push_literal(&mut self.random, text),
             }
-            text.push_str(piece);
+            text.push_str(&piece.tail);
         }
     }
 
-    fn write_params(&mut self, step: &Step, request: &mut Request) {
-        for value in step.values {
-            let param = match self.draw(*value) {
+    fn write_params(&mut self, program: &Program, step: &Step, request: &mut Request) {
+        for piece in &step.pieces {
+            let start = request.text.len();
+            let param = match self.draw(program, piece.draw) {
                 Drawn::Integer(integer) => Param::Int(integer.cast_signed()),
-                Drawn::Digits(groups) => {
-                    let start = request.text.len();
+                Drawn::Signed(integer) => Param::Int(integer),
+                Drawn::Groups(groups) => {
                     random::push_digit_groups(&mut self.random, groups, &mut request.text);
                     Param::Text { start, len: request.text.len() - start }
                 }
+                Drawn::Content(maker) => match maker.make(&mut self.random, &mut request.text) {
+                    Made::Integer(integer) => Param::Int(integer),
+                    Made::Text => Param::Text { start, len: request.text.len() - start },
+                },
             };
             request.params.push(param);
         }
     }
 
-    fn draw(&mut self, value: Value) -> Drawn {
-        match value {
-            Value::Id => {
-                self.id = self.program.keys.draw(&mut self.random);
-                Drawn::Integer(self.id)
-            }
-            Value::SameId => Drawn::Integer(self.id),
-            Value::RangeEnd => {
-                let end = self.id + u64::from(self.program.range_size);
-                Drawn::Integer(end.saturating_sub(1))
-            }
-            Value::NoId => Drawn::Integer(0),
-            Value::K => Drawn::Integer(self.program.keys.draw(&mut self.random)),
-            Value::C => Drawn::Digits(C_GROUPS),
-            Value::Pad => Drawn::Digits(PAD_GROUPS),
+    #[inline]
+    fn draw<'a>(&mut self, program: &'a Program, draw: Draw) -> Drawn<'a> {
+        Drawn::Integer(match draw {
+            Draw::Table => u64::from(self.table),
+            Draw::Id => self.remember(&program.keys),
+            Draw::IdOf(place) => self.remember(&program.ids[place as usize]),
+            Draw::SegmentId => self.segment_id(),
+            Draw::SameId => self.id,
+            Draw::RangeEnd => (self.id + u64::from(program.range_size)).saturating_sub(1),
+            Draw::DeltaEnd => self.id + u64::from(program.delta),
+            Draw::NoId => 0,
+            Draw::K => program.keys.draw(&mut self.random),
+            Draw::Groups(groups) => return Drawn::Groups(groups as usize),
+            Draw::Sequence(place) => return Drawn::Signed(self.sequence(place)),
+            Draw::Content(place) => return Drawn::Content(&program.contents[place as usize]),
+        })
+    }
+
+    #[inline]
+    fn remember(&mut self, keys: &KeyDistribution) -> u64 {
+        self.id = keys.draw(&mut self.random);
+        self.id
+    }
+
+    fn segment_id(&mut self) -> u64 {
+        if let Some((first, keys)) = self.own.as_ref().and_then(|own| own.segment.as_ref()) {
+            self.id = first + keys.draw(&mut self.random) - 1;
         }
+        self.id
+    }
+
+    fn sequence(&mut self, place: u32) -> i64 {
+        let own =
+            self.own.as_mut().expect("a program with sequences gives each connection its own");
+        let next = &mut own.next[place as usize];
+        std::mem::replace(next, next.wrapping_add_unsigned(own.stride))
+    }
+}
+
+impl Own {
+    /// `None` where no statement of the program has a use for it.
+    fn of(program: &Program, stream: u64, connections: u64) -> Option<Box<Self>> {
+        if program.segments.is_none() && program.sequences.is_empty() {
+            return None;
+        }
+        let connection = stream % connections;
+        let segment = program.segments.map(|(table_size, law)| {
+            // As sysbench has it, in floating point: from floor(length x number) on, as far as
+            // the next one's first, that one included. The first of them begins at 0.
+            let length = table_size as f64 / connections as f64;
+            let from = length * connection as f64;
+            let (first, last) = (from as u64, (from + length) as u64);
+            (first, KeyDistribution::new(law, last - first + 1))
+        });
+        let next = program.sequences.iter().map(|start| start.wrapping_add_unsigned(connection));
+        Some(Box::new(Self { segment, next: next.collect(), stride: connections }))
     }
 }
 
 /// A value before it is written.
-enum Drawn {
+enum Drawn<'a> {
     Integer(u64),
+    Signed(i64),
     /// So many groups of eleven digits.
-    Digits(usize),
+    Groups(usize),
+    Content(&'a Maker),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{
-        Dataset, KeyLaw, Scenario, ScenarioId, StatementKind, StatementMode, Workload,
-        WorkloadOptions,
-    };
+    use crate::model::{Dataset, KeyLaw, Scenario, ScenarioId, StatementMode, WorkloadOptions};
+    use crate::workload::{builtin, builtins};
 
-    fn program(workload: Workload, options: WorkloadOptions, mode: StatementMode) -> Program {
+    fn program(workload: &str, options: WorkloadOptions, mode: StatementMode) -> Program {
         let id = ScenarioId::new("s").unwrap();
+        let workload = builtin(workload).unwrap();
         let scenario = Scenario { id, title: None, workload, options };
         let dataset =
             Dataset { tables: 25, table_size: 10_000, charset: "utf8mb4".into(), seed: 1 };
@@ -165,13 +237,16 @@ mod tests {
 
     #[test]
     fn one_event_of_every_workload_reads_as_recorded() {
-        for workload in Workload::ALL {
-            for (mode, name) in
-                [(StatementMode::Text, "text"), (StatementMode::Prepared, "prepared")]
-            {
-                let program = program(workload, WorkloadOptions::default(), mode);
+        let all = WorkloadOptions::default();
+        let points = WorkloadOptions { range_selects: false, ..all };
+        let whole = builtins().iter().map(|workload| (workload.name(), all, ""));
+        let cut = ["oltp_read_only", "oltp_read_write"].map(|name| (name, points, "-points"));
+        for (workload, options, suffix) in whole.chain(cut) {
+            for mode in [StatementMode::Text, StatementMode::Prepared] {
+                let program = program(workload, options, mode);
                 let lines = event(&mut generator(program)).join("\n");
-                insta::assert_snapshot!(format!("{}-{name}", workload.name()), lines);
+                let name = format!("{workload}{suffix}-{}", mode.name());
+                insta::assert_snapshot!(name, lines);
             }
         }
     }
@@ -179,8 +254,8 @@ mod tests {
     #[test]
     fn text_and_prepared_events_draw_the_same_values() {
         let options = WorkloadOptions::default();
-        let text = program(Workload::OltpReadWrite, options, StatementMode::Text);
-        let prepared = program(Workload::OltpReadWrite, options, StatementMode::Prepared);
+        let text = program("oltp_read_write", options, StatementMode::Text);
+        let prepared = program("oltp_read_write", options, StatementMode::Prepared);
         let (mut text, mut prepared) = (generator(text), generator(prepared));
         for _ in 0..100 {
             for (text, prepared) in event(&mut text).iter().zip(event(&mut prepared)) {
@@ -199,7 +274,6 @@ mod tests {
 
     #[test]
     fn every_option_changes_its_own_count_and_counts_match_the_scenario() {
-        use StatementKind::*;
         let options = WorkloadOptions {
             point_selects: 2,
             simple_ranges: 3,
@@ -212,15 +286,17 @@ mod tests {
             ..WorkloadOptions::default()
         };
         let kinds = |options, mode| {
-            let program = program(Workload::OltpReadWrite, options, mode);
-            (0..program.len()).map(|step| program.kind(step)).collect::<Vec<_>>()
+            let program = program("oltp_read_write", options, mode);
+            let kind = |step| program.kinds()[program.kind(step)].name().to_owned();
+            (0..program.len()).map(kind).collect::<Vec<_>>()
         };
-        let points = vec![PointSelect; 2];
-        let ranges =
-            vec![SimpleRange, SimpleRange, SimpleRange, OrderRange, OrderRange, DistinctRange];
-        let writes = vec![IndexUpdate, IndexUpdate, Delete, Insert, Delete, Insert];
+        let points = vec!["point_select"; 2];
+        let ranges = [vec!["simple_range"; 3], vec!["order_range"; 2], vec!["distinct_range"]];
+        let pair = ["delete", "insert"];
+        let writes = [["index_update"; 2], pair, pair].concat();
         for mode in [StatementMode::Text, StatementMode::Prepared] {
-            let all = [vec![Begin], points.clone(), ranges.clone(), writes.clone(), vec![Commit]];
+            let all =
+                [vec!["begin"], points.clone(), ranges.concat(), writes.clone(), vec!["commit"]];
             assert_eq!(kinds(options, mode), all.concat());
             let bare = WorkloadOptions { range_selects: false, skip_trx: true, ..options };
             assert_eq!(kinds(bare, mode), [points.clone(), writes.clone()].concat());
@@ -233,19 +309,18 @@ mod tests {
         let default = WorkloadOptions::default();
         let without = WorkloadOptions { skip_trx: true, ..default };
         let prepared = StatementMode::Prepared;
-        assert_eq!(count(Workload::OltpReadWrite, default, prepared), 25 * 9 + 2);
-        assert_eq!(count(Workload::OltpReadWrite, without, prepared), 25 * 9);
-        assert_eq!(count(Workload::OltpReadOnly, default, prepared), 25 * 5 + 2);
-        assert_eq!(count(Workload::OltpWriteOnly, default, prepared), 25 * 4 + 2);
-        assert_eq!(count(Workload::OltpDelete, default, prepared), 25);
-        assert_eq!(count(Workload::OltpInsert, default, prepared), 0);
-        assert_eq!(count(Workload::OltpReadWrite, default, StatementMode::Text), 0);
+        assert_eq!(count("oltp_read_write", default, prepared), 25 * 9 + 2);
+        assert_eq!(count("oltp_read_write", without, prepared), 25 * 9);
+        assert_eq!(count("oltp_read_only", default, prepared), 25 * 5 + 2);
+        assert_eq!(count("oltp_write_only", default, prepared), 25 * 4 + 2);
+        assert_eq!(count("oltp_delete", default, prepared), 25);
+        assert_eq!(count("oltp_insert", default, prepared), 0);
+        assert_eq!(count("oltp_read_write", default, StatementMode::Text), 0);
     }
 
     #[test]
     fn a_group_shares_one_table_and_groups_draw_their_own() {
-        let program =
-            program(Workload::OltpReadWrite, WorkloadOptions::default(), StatementMode::Text);
+        let program = program("oltp_read_write", WorkloadOptions::default(), StatementMode::Text);
         let mut generator = generator(program);
         let mut differs = [0u32; 20];
         let table = |line: &String| {
@@ -271,7 +346,7 @@ mod tests {
     #[test]
     fn a_range_spans_range_size_ids_and_streams_differ() {
         let options = WorkloadOptions { range_size: 7, ..WorkloadOptions::default() };
-        let program = Arc::new(program(Workload::OltpReadOnly, options, StatementMode::Prepared));
+        let program = Arc::new(program("oltp_read_only", options, StatementMode::Prepared));
         let mut first = Generator::new(Arc::clone(&program), 1, 0);
         let mut second = Generator::new(Arc::clone(&program), 1, 1);
         assert_ne!(event(&mut first), event(&mut second));
@@ -280,6 +355,36 @@ mod tests {
             first.write(step, &mut request);
             let [Param::Int(from), Param::Int(to)] = request.params[..] else { panic!() };
             assert_eq!(to - from, 6);
+        }
+    }
+
+    #[test]
+    fn each_connection_draws_from_a_part_of_the_ids_of_its_own() {
+        let options =
+            WorkloadOptions { random_points: 3, number_of_ranges: 2, ..Default::default() };
+        for (name, count, delta) in [("select_random_points", 3, 0), ("select_random_ranges", 4, 5)]
+        {
+            let program = Arc::new(program(name, options, StatementMode::Prepared));
+            let mut request = Request::default();
+            for stream in 0..4 {
+                let mut generator = Generator::among(Arc::clone(&program), 1, stream, 4);
+                let part = stream * 2_500..=(stream + 1) * 2_500 + delta;
+                for _ in 0..200 {
+                    generator.begin_event();
+                    generator.write(0, &mut request);
+                    assert_eq!(request.params.len(), count);
+                    for param in &request.params {
+                        let Param::Int(id) = param else { panic!("{param:?}") };
+                        assert!(part.contains(&id.cast_unsigned()), "{stream}: {id}");
+                    }
+                    if delta > 0 {
+                        let [Param::Int(from), Param::Int(to), ..] = request.params[..] else {
+                            panic!("{request:?}")
+                        };
+                        assert_eq!(to - from, 5);
+                    }
+                }
+            }
         }
     }
 }

@@ -9,9 +9,17 @@ pub(super) fn push_integer(text: &mut String, value: u64) {
     push_ascii(text, &digits[start..]);
 }
 
-/// Appends bytes that are known to be digits and dashes.
+/// Appends `value` in decimal, with its sign.
+pub(super) fn push_signed(text: &mut String, value: i64) {
+    if value < 0 {
+        text.push('-');
+    }
+    push_integer(text, value.unsigned_abs());
+}
+
+/// Appends bytes that are known to be ASCII.
 pub(super) fn push_ascii(text: &mut String, bytes: &[u8]) {
-    text.push_str(std::str::from_utf8(bytes).expect("digits and dashes are ASCII"));
+    text.push_str(std::str::from_utf8(bytes).expect("the caller passes ASCII"));
 }
 
 /// Fills `digits` from its end; returns where the number starts.
@@ -36,6 +44,11 @@ mod tests {
         for value in [0, 1, 9, 10, 99, 100, 12_345, u64::from(u32::MAX), u64::MAX] {
             let mut text = String::from("x");
             push_integer(&mut text, value);
+            assert_eq!(text, format!("x{value}"));
+        }
+        for value in [i64::MIN, -10, -1, 0, 7, i64::MAX] {
+            let mut text = String::from("x");
+            push_signed(&mut text, value);
             assert_eq!(text, format!("x{value}"));
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gridbench::exec::{Phase, TrialEvent, TrialSetup, run_trial};
-use gridbench::model::{Interrupt, StatementKind, StatementMode, TrialStatus, Workload};
+use gridbench::model::{Interrupt, StatementMode, TrialStatus};
 use scripted::{Act, Scripted, counts, program, reason, run, setup};
 
 /// A script's condition that holds the first time it is asked.
@@ -66,7 +66,7 @@ fn queries_are_events_times_the_statements_of_the_program() {
     assert_eq!((m.pace, m.rate_met()), (None, None));
     assert_eq!(m.service.unwrap().count, m.events);
     assert_eq!(output.service.summary(), m.service);
-    let points = m.statements.iter().find(|s| s.kind == StatementKind::PointSelect).unwrap();
+    let points = m.statements.iter().find(|s| s.kind.name() == "point_select").unwrap();
     assert_eq!((points.count, points.errors), (10 * m.events, 0));
     assert!(points.latency.unwrap().min_us >= 1000);
 }
@@ -183,7 +183,7 @@ fn one_connection_that_fails_does_not_end_the_trial() {
 #[test]
 fn a_lost_connection_is_replaced_and_prepared_again() {
     let mode = StatementMode::Prepared;
-    let program = program(Workload::OltpReadOnly, mode);
+    let program = program("oltp_read_only", mode);
     let handles = program.prepared_count();
     let begin = program.prepared().iter().position(|sql| sql == "BEGIN").expect("it is prepared");
     let server = Scripted::new(move |seen| match (seen.connection, seen.number) {
@@ -269,7 +269,7 @@ fn a_login_or_a_prepare_that_hangs_fails_the_trial_after_the_limit() {
             true => Act::Hang,
             false => Act::Answer,
         });
-        let program = program(Workload::OltpReadOnly, StatementMode::Prepared);
+        let program = program("oltp_read_only", StatementMode::Prepared);
         let connect_limit = Duration::from_millis(200);
         let begin = Instant::now();
         let m = run(&server, &TrialSetup { program, connect_limit, ..setup(2, 1000) }).measurement;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gridbench::exec::{LoadPolicy, TrialSetup};
-use gridbench::model::{Arrivals, MilliRate, OpenLoop, Pace, StatementMode, TrialStatus, Workload};
+use gridbench::model::{Arrivals, MilliRate, OpenLoop, Pace, StatementMode, TrialStatus};
 
 use crate::scripted::{Act, Scripted, program, reason, run, setup};
 
@@ -11,7 +11,7 @@ use crate::scripted::{Act, Scripted, program, reason, run, setup};
 fn open(connections: u32, per_second: u64, duration_ms: u64) -> TrialSetup {
     let open = OpenLoop { rate: MilliRate(per_second * 1_000), arrivals: Arrivals::Fixed };
     TrialSetup {
-        program: program(Workload::OltpPointSelect, StatementMode::Text),
+        program: program("oltp_point_select", StatementMode::Text),
         open_loop: Some(open),
         policy: LoadPolicy::of(Some(open)),
         load_threads: 1,

@@ -10,9 +10,9 @@ use gridbench::driver::{Driver, DriverError, Reply, Session};
 use gridbench::exec::{LoadPolicy, TrialOutput, TrialSetup, run_trial};
 use gridbench::model::{
     Dataset, ErrorCount, Interrupt, KeyLaw, Measurement, Request, Scenario, ScenarioId,
-    StatementMode, TrialStatus, Workload, WorkloadOptions,
+    StatementMode, TrialStatus, WorkloadOptions,
 };
-use gridbench::workload::Program;
+use gridbench::workload::{Program, builtin};
 
 /// What the server does with a statement or a connection attempt.
 pub(crate) enum Act {
@@ -131,8 +131,9 @@ impl Session for ScriptedSession {
     }
 }
 
-pub(crate) fn program(workload: Workload, mode: StatementMode) -> Arc<Program> {
+pub(crate) fn program(workload: &str, mode: StatementMode) -> Arc<Program> {
     let id = ScenarioId::new("s").expect("this id is valid");
+    let workload = builtin(workload).expect("it is built in");
     let scenario = Scenario { id, title: None, workload, options: WorkloadOptions::default() };
     let dataset = Dataset { tables: 3, table_size: 1000, charset: "utf8mb4".into(), seed: 1 };
     Arc::new(Program::new(&scenario, &dataset, mode, KeyLaw::Uniform))
@@ -140,7 +141,7 @@ pub(crate) fn program(workload: Workload, mode: StatementMode) -> Arc<Program> {
 
 pub(crate) fn setup(concurrency: u32, duration_ms: u64) -> TrialSetup {
     TrialSetup {
-        program: program(Workload::OltpReadWrite, StatementMode::Text),
+        program: program("oltp_read_write", StatementMode::Text),
         concurrency,
         handles_max: usize::MAX,
         warmup: Duration::ZERO,

@@ -21,8 +21,12 @@ pub(crate) fn outline(plan: &Plan) -> String {
         let _ = writeln!(text, "{}", spec_line(spec));
     }
     for scenario in &matrix.scenarios {
-        let _ = writeln!(text, "{} | {:?} | {:?}", scenario.id, scenario.title, scenario.workload);
+        let workload = scenario.workload.name();
+        let _ = writeln!(text, "{} | {:?} | {workload}", scenario.id, scenario.title);
         let _ = writeln!(text, "  {:?}", scenario.options);
+        if !scenario.workload.is_built_in {
+            let _ = writeln!(text, "{:#?}", scenario.workload);
+        }
     }
     let _ = writeln!(text, "refresh {}", matrix.refresh.name());
     let _ = writeln!(text, "{} cells, {} trials", plan.cells.len(), plan.trials().len());

@@ -7,8 +7,9 @@ use std::path::Path;
 use gridbench::model::{
     Bytes, DatasetClass, Engine, KeyLaw, Ladder, MilliRate, Protocol, Publish, Rehearsal,
     ResultCell, ResultSet, ResultSource, Scenario, ScenarioId, Spec, SpecId, StatementMode,
-    Workload, WorkloadOptions,
+    WorkloadOptions,
 };
+use gridbench::workload::builtin;
 
 /// One row of a published CSV, as text.
 #[derive(Debug, Clone)]
@@ -85,10 +86,10 @@ pub(crate) fn published(table: &str) -> ResultSet {
 pub(crate) fn small_run() -> ResultSet {
     let specs = vec![spec(2, 4), spec(128, 1_024)];
     let scenarios = vec![
-        scenario("write-only", Workload::OltpWriteOnly, None),
-        scenario("index", Workload::OltpUpdateIndex, None),
-        scenario("odd", Workload::OltpReadOnly, Some("<b>A|B</b> & \"C\" \\ _d_ 宽字符\nnext")),
-        scenario("read-write-range", Workload::OltpReadWrite, None),
+        scenario("write-only", "oltp_write_only", None),
+        scenario("index", "oltp_update_index", None),
+        scenario("odd", "oltp_read_only", Some("<b>A|B</b> & \"C\" \\ _d_ 宽字符\nnext")),
+        scenario("read-write-range", "oltp_read_write", None),
         Scenario {
             options: WorkloadOptions {
                 range_selects: false,
@@ -96,7 +97,7 @@ pub(crate) fn small_run() -> ResultSet {
                 skip_trx: true,
                 ..WorkloadOptions::default()
             },
-            ..scenario("read-write-point", Workload::OltpReadWrite, None)
+            ..scenario("read-write-point", "oltp_read_write", None)
         },
     ];
     let mut cells = Vec::new();
@@ -170,20 +171,20 @@ pub(crate) fn spec(cpu: u32, gigabytes: u64) -> Spec {
 
 fn published_scenario(id: &str) -> Scenario {
     let workload = match id {
-        "read-only-range" | "read-only-point" => Workload::OltpReadOnly,
-        "read-write-range" | "read-write-point" => Workload::OltpReadWrite,
-        _ => Workload::OltpWriteOnly,
+        "read-only-range" | "read-only-point" => "oltp_read_only",
+        "read-write-range" | "read-write-point" => "oltp_read_write",
+        _ => "oltp_write_only",
     };
     let mut scenario = scenario(id, workload, None);
     scenario.options.range_selects = !id.ends_with("point");
     scenario
 }
 
-fn scenario(id: &str, workload: Workload, title: Option<&str>) -> Scenario {
+fn scenario(id: &str, workload: &str, title: Option<&str>) -> Scenario {
     Scenario {
         id: ScenarioId::new(id).unwrap(),
         title: title.map(str::to_owned),
-        workload,
+        workload: builtin(workload).unwrap(),
         options: WorkloadOptions::default(),
     }
 }

@@ -157,7 +157,7 @@ fn program(arguments: &CalibratePartArgs) -> Result<Program, Failure> {
     let scenario = Scenario {
         id: ScenarioId::new("calibration").context("this id is valid")?,
         title: None,
-        workload: workload(&arguments.workload)?,
+        workload: Arc::clone(workload(&arguments.workload)?),
         options: WorkloadOptions::default(),
     };
     let dataset = Dataset {

@@ -220,7 +220,8 @@ fn median(mut values: Vec<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{StatementMode, Workload};
+    use crate::model::StatementMode;
+    use crate::workload::builtins;
 
     #[test]
     fn medians_and_quotients_are_the_arithmetic_kind() {
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn a_cell_is_the_median_of_its_rounds_and_their_largest_memory() {
         let cell = Cell {
-            workload: Workload::OltpPointSelect,
+            workload: &builtins()[0],
             statements: StatementMode::Text,
             tables: 1,
             connections: 8,

@@ -3,6 +3,7 @@
 //! Must not know: how any of it is measured.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -12,6 +13,7 @@ use nix::unistd::Pid;
 use crate::cli::{CalibrateArgs, CalibrateRole};
 use crate::cmd::Failure;
 use crate::model::{StatementMode, Workload};
+use crate::workload::builtins;
 
 /// Rows that ids are drawn from: the published full-cache dataset's. No row of it exists.
 pub(super) const TABLE_SIZE: u64 = 25_000;
@@ -36,7 +38,7 @@ pub(super) struct Setting {
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
-    pub(super) workload: Workload,
+    pub(super) workload: &'static Arc<Workload>,
     pub(super) statements: StatementMode,
     pub(super) tables: u32,
     pub(super) connections: u32,
@@ -139,9 +141,10 @@ fn cells(arguments: &CalibrateArgs) -> Result<Vec<Cell>, Failure> {
     Ok(cells)
 }
 
-pub(super) fn workload(name: &str) -> Result<Workload, Failure> {
-    Workload::from_name(name).ok_or_else(|| {
-        let names = Workload::ALL.map(Workload::name).join(", ");
+pub(super) fn workload(name: &str) -> Result<&'static Arc<Workload>, Failure> {
+    builtins().iter().find(|workload| workload.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = builtins().iter().map(|workload| workload.name()).collect();
+        let names = names.join(", ");
         Failure::input(anyhow!("--workloads {name}: give one of {names}"))
     })
 }

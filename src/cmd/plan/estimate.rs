@@ -4,9 +4,7 @@
 
 use std::time::Duration;
 
-use crate::model::{
-    Bytes, Dataset, Host, Plan, PlannedSpec, Scenario, SpecId, StatementMode, Workload,
-};
+use crate::model::{Bytes, Dataset, Host, Plan, PlannedSpec, SpecId, StatementMode};
 
 /// Rows loaded in a second, index on `k` included: what two cores do.
 pub(super) const LOAD_ROWS_PER_SECOND: u64 = 100_000;
@@ -66,8 +64,11 @@ impl Estimate {
             Some(_) => plan.datasets(),
             None => specs().map(|spec| &spec.dataset).collect(),
         };
-        let rows = datasets.iter().fold(0u64, |sum, dataset| sum.saturating_add(dataset.rows()));
-        let tables = datasets.iter().fold(0u32, |sum, dataset| sum.saturating_add(dataset.tables));
+        let own = own_tables(plan, managed_on.is_some());
+        let rows = datasets.iter().map(|dataset| dataset.rows()).chain(own.iter().copied());
+        let rows = rows.fold(0u64, u64::saturating_add);
+        let own = u32::try_from(own.len()).unwrap_or(u32::MAX);
+        let tables = datasets.iter().fold(own, |sum, dataset| sum.saturating_add(dataset.tables));
         let trials = u32::try_from(plan.trials().len()).unwrap_or(u32::MAX);
         let servers = u32::try_from(managed_on.map_or(0, |_| specs().count())).unwrap_or(u32::MAX);
         let limit = |spec: &PlannedSpec| (spec.spec.id.clone(), spec.spec.max_connections());
@@ -109,14 +110,31 @@ fn refreshes(plan: &Plan) -> impl Iterator<Item = (&Dataset, u32)> {
     specs.map(|(index, planned)| (&planned.dataset, plan.refresh_count(index)))
 }
 
+/// Rows of each own table that is made, which stands beside the dataset: once for each distinct
+/// one where gridbench runs the servers, else once for each spec.
+fn own_tables(plan: &Plan, is_managed: bool) -> Vec<u64> {
+    let mut seen = Vec::new();
+    let mut rows = Vec::new();
+    for spec in plan.specs.iter().filter(|spec| spec.skip.is_none()) {
+        if is_managed && seen.contains(&&spec.dataset) {
+            continue;
+        }
+        seen.push(&spec.dataset);
+        let size = spec.dataset.table_size;
+        rows.extend(plan.own_tables(spec).iter().map(|table| table.row_count(size)));
+    }
+    rows
+}
+
 fn most_handles(plan: &Plan) -> Option<Handles> {
     if plan.protocol.statements != StatementMode::Prepared {
         return None;
     }
     plan.runnable_cells()
         .map(|cell| {
-            let per_connection =
-                handles_per_connection(plan.scenario(cell), plan.spec(cell).dataset.tables);
+            let scenario = plan.scenario(cell);
+            let tables = plan.spec(cell).dataset.tables;
+            let per_connection = scenario.workload.handles(&scenario.options, tables);
             Handles {
                 wanted: u64::from(cell.id.concurrency) * per_connection,
                 room: plan.spec(cell).spec.prepared_statements(),
@@ -128,46 +146,4 @@ fn most_handles(plan: &Plan) -> Option<Handles> {
                 |of: &Handles, room: &Handles| u128::from(of.wanted) * u128::from(room.room);
             share(one, other).cmp(&share(other, one))
         })
-}
-
-/// A handle for each table and statement, and one each for BEGIN and COMMIT, as sysbench
-/// prepares them; it prepares none for oltp_insert.
-fn handles_per_connection(scenario: &Scenario, tables: u32) -> u64 {
-    let o = &scenario.options;
-    let point = [o.point_selects];
-    let ranges = [o.simple_ranges, o.sum_ranges, o.order_ranges, o.distinct_ranges];
-    // DELETE and INSERT are two statements of one count.
-    let writes = [o.index_updates, o.non_index_updates, o.delete_inserts, o.delete_inserts];
-    let used = |counts: &[u32]| counts.iter().filter(|count| **count > 0).count() as u64;
-    let reads = used(&point) + if o.range_selects { used(&ranges) } else { 0 };
-    let (statements, is_transaction) = match scenario.workload {
-        Workload::OltpReadOnly => (reads, !o.skip_trx),
-        Workload::OltpReadWrite => (reads + used(&writes), !o.skip_trx),
-        Workload::OltpWriteOnly => (used(&writes), !o.skip_trx),
-        Workload::OltpInsert => (0, false),
-        _ => (1, false),
-    };
-    statements * u64::from(tables) + 2 * u64::from(is_transaction)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{ScenarioId, WorkloadOptions};
-
-    #[test]
-    fn mixed_range_over_250_tables_holds_2252_handles_per_connection() {
-        let scenario = |workload, range_selects| Scenario {
-            id: ScenarioId::new("s").unwrap(),
-            title: None,
-            workload,
-            options: WorkloadOptions { range_selects, ..WorkloadOptions::default() },
-        };
-        let handles = |workload, ranges| handles_per_connection(&scenario(workload, ranges), 250);
-        assert_eq!(handles(Workload::OltpReadWrite, true), 2_252);
-        assert_eq!(handles(Workload::OltpReadOnly, false), 252);
-        assert_eq!(handles(Workload::OltpWriteOnly, true), 1_002);
-        assert_eq!(handles(Workload::OltpPointSelect, true), 250);
-        assert_eq!(handles(Workload::OltpInsert, true), 0);
-    }
 }

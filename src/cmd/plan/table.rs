@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
     Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Refresh, Scenario,
-    WorkloadOptions,
 };
 use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
@@ -154,31 +153,7 @@ fn used_scenarios(plan: &Plan) -> BTreeSet<usize> {
 
 /// Those options that differ from sysbench's defaults, as sysbench spells them.
 fn options(scenario: &Scenario) -> String {
-    let (own, default) = (&scenario.options, WorkloadOptions::default());
-    let on = |flag: bool| if flag { "on" } else { "off" };
-    let mut changed = Vec::new();
-    if own.range_selects != default.range_selects {
-        changed.push(format!("range_selects={}", on(own.range_selects)));
-    }
-    if own.skip_trx != default.skip_trx {
-        changed.push(format!("skip_trx={}", on(own.skip_trx)));
-    }
-    let numbers = [
-        ("point_selects", own.point_selects, default.point_selects),
-        ("simple_ranges", own.simple_ranges, default.simple_ranges),
-        ("sum_ranges", own.sum_ranges, default.sum_ranges),
-        ("order_ranges", own.order_ranges, default.order_ranges),
-        ("distinct_ranges", own.distinct_ranges, default.distinct_ranges),
-        ("range_size", own.range_size, default.range_size),
-        ("index_updates", own.index_updates, default.index_updates),
-        ("non_index_updates", own.non_index_updates, default.non_index_updates),
-        ("delete_inserts", own.delete_inserts, default.delete_inserts),
-    ];
-    for (name, value, default) in numbers {
-        if value != default {
-            changed.push(format!("{name}={value}"));
-        }
-    }
+    let changed = scenario.options.changed();
     if changed.is_empty() { "-".to_owned() } else { changed.join(" ") }
 }
 

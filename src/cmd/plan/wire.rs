@@ -79,7 +79,7 @@ struct SpecObject<'a> {
 struct ScenarioObject<'a> {
     scenario: &'a str,
     title: Option<&'a str>,
-    workload: &'static str,
+    workload: &'a str,
     range_selects: bool,
     skip_trx: bool,
     point_selects: u32,
@@ -91,6 +91,9 @@ struct ScenarioObject<'a> {
     index_updates: u32,
     non_index_updates: u32,
     delete_inserts: u32,
+    random_points: u32,
+    number_of_ranges: u32,
+    delta: u32,
     queries_per_event: u32,
 }
 
@@ -219,6 +222,9 @@ impl<'a> ScenarioObject<'a> {
             index_updates: o.index_updates,
             non_index_updates: o.non_index_updates,
             delete_inserts: o.delete_inserts,
+            random_points: o.random_points,
+            number_of_ranges: o.number_of_ranges,
+            delta: o.delta,
             queries_per_event: scenario.queries_per_event(),
         }
     }

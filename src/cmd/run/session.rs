@@ -14,14 +14,14 @@ use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadReport};
+use crate::load::{self, LoadOptions, LoadReport, OwnTables};
 use crate::model::{
-    Cell, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec, ServerRecord, Trial,
-    TrialStatus,
+    Cell, Dataset, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
+    ServerRecord, Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::target::host;
-use crate::ui::{Printer, Progress};
+use crate::ui::{LoadingRows, Printer, Progress, figures};
 use crate::workload::Program;
 
 /// How long the events that are open at the end of a window are waited for.
@@ -151,6 +151,8 @@ impl<'a> Session<'a> {
 
         let refresh = trials.first().is_some_and(|trial| self.plan.refreshes(None, trial));
         let report = self.load(planned, &site, refresh)?;
+        site.endpoint.database = Some(report.database.clone());
+        self.own_tables(planned, &site)?;
         self.directory.set_server(ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
@@ -160,7 +162,6 @@ impl<'a> Session<'a> {
             dataset_bytes: report.dataset_bytes,
             dataset: Some(dataset::record(&report)),
         })?;
-        site.endpoint.database = Some(report.database);
         Ok(site)
     }
 
@@ -207,6 +208,35 @@ impl<'a> Session<'a> {
             load::mark_changed(&site.endpoint, &planned.dataset, &by)?;
             self.is_changed = true;
         }
+        Ok(())
+    }
+
+    /// Makes sure of the tables that belong to the workloads of the spec's cells.
+    fn own_tables(&mut self, planned: &PlannedSpec, site: &Site) -> anyhow::Result<()> {
+        let id = planned.spec.id.as_str();
+        let tables = self.plan.own_tables(planned);
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let Dataset { seed, table_size, .. } = planned.dataset;
+        let own = OwnTables { tables: &tables, seed, table_size };
+        let progress = &mut self.progress;
+        let observe = &mut |table: &str, done: u64, all: u64| {
+            let stage = format!("filling {table}");
+            let (rows_found, bytes_sent) = (0, 0);
+            let (spec, stage) = (id, stage.as_str());
+            let (rows_done, rows_total) = (done, all);
+            let rows = LoadingRows { spec, stage, rows_done, rows_found, rows_total, bytes_sent };
+            progress.loading(&rows);
+        };
+        let report = load::ensure_own_tables(&site.endpoint, &own, &self.interrupt, observe)?;
+        self.progress.line(&format!(
+            "{id}: own tables: {} found complete, {} made with {} rows in {}",
+            report.reused,
+            report.made,
+            figures::count(report.rows),
+            figures::duration(report.elapsed)
+        ));
         Ok(())
     }
 

@@ -6,6 +6,8 @@ use super::packet::{Mode, TYPE_NEWDECIMAL, TYPE_STRING, Writer, column, row};
 
 /// Rows that a range of sysbench's `range_size` returns.
 const RANGE_ROWS: u64 = 100;
+/// Rows that an IN list of sysbench's `random_points` returns.
+const POINT_ROWS: u64 = 10;
 
 /// What a statement is answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +22,22 @@ pub(super) enum Kind {
     Range,
     /// One row of `SUM(k)`.
     Sum,
+    /// One row of `count(k)`.
+    Count,
+    /// Ten whole rows.
+    Rows,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Nothing, Self::Changed, Self::Point, Self::Range, Self::Sum];
+    const ALL: [Self; 7] = [
+        Self::Nothing,
+        Self::Changed,
+        Self::Point,
+        Self::Range,
+        Self::Sum,
+        Self::Count,
+        Self::Rows,
+    ];
 
     /// By its first bytes; `None` for a query that no workload has.
     pub(super) fn of(sql: &[u8]) -> Option<Self> {
@@ -41,7 +55,7 @@ impl Kind {
         (!shows && !word.is_empty()).then_some(Self::Nothing)
     }
 
-    /// What follows SELECT in the five reads of the workloads.
+    /// What follows SELECT in the reads of the workloads.
     fn of_select(rest: &[u8]) -> Option<Self> {
         let begins = |prefix: &str| {
             let head = rest.get(..prefix.len());
@@ -52,6 +66,13 @@ impl Kind {
         }
         if begins(" DISTINCT c FROM ") {
             return Some(Self::Range);
+        }
+        // sysbench breaks the line after these.
+        if begins(" count(k)") {
+            return Some(Self::Count);
+        }
+        if begins(" id, k, c, pad") {
+            return Some(Self::Rows);
         }
         const COLUMN: &str = " c FROM ";
         const CONDITION: &str = " WHERE id";
@@ -82,15 +103,19 @@ impl Kind {
             Self::Nothing | Self::Changed => Vec::new(),
             Self::Point | Self::Range => vec![column("c", TYPE_STRING)],
             Self::Sum => vec![column("SUM(k)", TYPE_NEWDECIMAL)],
+            Self::Count => vec![column("count(k)", TYPE_NEWDECIMAL)],
+            Self::Rows => ["id", "k", "c", "pad"].map(|name| column(name, TYPE_STRING)).into(),
         }
     }
 
-    fn rows(self) -> Vec<String> {
+    fn rows(self) -> Vec<Vec<String>> {
         match self {
             Self::Nothing | Self::Changed => Vec::new(),
-            Self::Point => vec![c(0)],
-            Self::Range => (0..RANGE_ROWS).map(c).collect(),
-            Self::Sum => vec!["1250000".to_owned()],
+            Self::Point => vec![vec![c(0)]],
+            Self::Range => (0..RANGE_ROWS).map(|number| vec![c(number)]).collect(),
+            Self::Sum => vec![vec!["1250000".to_owned()]],
+            Self::Count => vec![vec!["60".to_owned()]],
+            Self::Rows => (1..=POINT_ROWS).map(whole_row).collect(),
         }
     }
 }
@@ -117,15 +142,22 @@ fn reply(kind: Kind, mode: Mode) -> Vec<u8> {
     match kind {
         Kind::Nothing => writer.ok(0),
         Kind::Changed => writer.ok(1),
-        Kind::Point | Kind::Range | Kind::Sum => {
+        Kind::Point | Kind::Range | Kind::Sum | Kind::Count | Kind::Rows => {
             writer.columns(&kind.columns(), mode);
-            for value in kind.rows() {
-                writer.packet(&row(&[&value], mode));
+            for values in kind.rows() {
+                let values: Vec<&str> = values.iter().map(String::as_str).collect();
+                writer.packet(&row(&values, mode));
             }
             writer.end_of_rows(mode);
         }
     }
     writer.into_bytes()
+}
+
+fn whole_row(number: u64) -> Vec<String> {
+    let (c, id) = (c(number), number.to_string());
+    let pad = c[..59].to_owned();
+    vec![id.clone(), id, c, pad]
 }
 
 /// Ten groups of eleven digits, in ascending order of `number`.
@@ -150,6 +182,8 @@ mod tests {
             ("SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c", Some(Kind::Range)),
             ("SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN 1 AND 2", Some(Kind::Range)),
             ("SELECT SUM(k) FROM sbtest1 WHERE id BETWEEN 1 AND 100", Some(Kind::Sum)),
+            ("\n  SELECT id, k, c, pad\n FROM sbtest1 WHERE k IN (1, 2)", Some(Kind::Rows)),
+            ("SELECT count(k) FROM sbtest1 WHERE k BETWEEN 1 AND 6", Some(Kind::Count)),
             ("UPDATE sbtest1 SET k=k+1 WHERE id=1", Some(Kind::Changed)),
             ("DELETE FROM sbtest1 WHERE id=1", Some(Kind::Changed)),
             ("INSERT INTO sbtest1 (id, k, c, pad) VALUES (1, 2, 'a', 'b')", Some(Kind::Changed)),
@@ -169,7 +203,7 @@ mod tests {
     fn a_row_of_c_is_119_characters_and_a_range_ascends() {
         let rows = Kind::Range.rows();
         assert_eq!(rows.len(), 100);
-        assert!(rows.iter().all(|row| row.len() == 119));
+        assert!(rows.iter().all(|row| row[0].len() == 119));
         assert!(rows.is_sorted_by(|a, b| a < b));
     }
 

@@ -57,35 +57,69 @@ mod tests {
     use super::*;
     use crate::workload::random;
 
-    const DRAWS: u32 = 200_000;
+    const DRAWS: u32 = 1_000_000;
 
-    /// How often each of `bins` equal parts of `1..=n` was hit.
-    fn histogram(law: KeyLaw, n: u64, bins: u64) -> Vec<u32> {
+    /// A million draws over `1..=n`, counted between `edges` of `id - 1` (ascending, from 0 to
+    /// n), are held against the probability that `id - 1` is below an edge, by chi-square at p =
+    /// 0.0001. Bins in which fewer than ten draws are expected are joined with the next.
+    fn check(law: KeyLaw, n: u64, edges: &[u64], below: impl Fn(u64) -> f64) {
         let keys = KeyDistribution::new(law, n);
         let mut random = random::stream(20_251_210, 0);
-        let mut counts = vec![0; bins as usize];
+        let mut counts = vec![0u32; edges.len() - 1];
         for _ in 0..DRAWS {
             let id = keys.draw(&mut random);
             assert!((1..=n).contains(&id), "{law:?} drew {id} of {n}");
-            counts[((id - 1) * bins / n) as usize] += 1;
+            counts[edges.partition_point(|edge| *edge < id) - 1] += 1;
         }
-        counts
+        let (mut chi, mut bins) = (0.0, 0u32);
+        let (mut seen, mut expected) = (0.0, 0.0);
+        for (bin, count) in counts.iter().enumerate() {
+            seen += f64::from(*count);
+            expected += (below(edges[bin + 1]) - below(edges[bin])) * f64::from(DRAWS);
+            if expected >= 10.0 {
+                chi += (seen - expected).powi(2) / expected;
+                (bins, seen, expected) = (bins + 1, 0.0, 0.0);
+            }
+        }
+        assert!(seen <= expected + 10.0, "{law:?}: {seen} in the last bin, not {expected}");
+        let limit = chi_square_limit(bins - 1);
+        assert!(chi < limit, "{law:?} over {n}: {chi} of {limit} in {bins} bins");
     }
 
-    /// Chi-square of counts against probabilities; at 99 degrees of freedom 161 is p = 0.0001.
-    fn chi_square(counts: &[u32], probability: impl Fn(usize) -> f64) -> f64 {
-        let part = |(bin, count): (usize, &u32)| {
-            let expected = probability(bin) * f64::from(DRAWS);
-            (f64::from(*count) - expected).powi(2) / expected
-        };
-        counts.iter().enumerate().map(part).sum()
+    /// The value that chi-square passes with p = 0.0001 (Wilson and Hilferty): 161 at 99.
+    fn chi_square_limit(degrees: u32) -> f64 {
+        let ninth = 2.0 / (9.0 * f64::from(degrees));
+        f64::from(degrees) * (1.0 - ninth + 3.719 * ninth.sqrt()).powi(3)
+    }
+
+    fn equal_edges(n: u64, bins: u64) -> Vec<u64> {
+        (0..=bins).map(|edge| edge * n / bins).collect()
+    }
+
+    /// The probability that the mean of twelve uniform numbers is below x: Irwin and Hall's law.
+    fn mean_of_twelve_below(x: f64) -> f64 {
+        let x = 12.0 * x.clamp(0.0, 1.0);
+        let (mut sum, mut choose, mut factorial) = (0.0, 1.0, 1.0);
+        for k in 0..12u32 {
+            let k = f64::from(k);
+            if k <= x {
+                sum += choose * (x - k).powi(12);
+            }
+            choose *= -(12.0 - k) / (k + 1.0);
+            factorial *= k + 1.0;
+        }
+        sum / factorial
     }
 
     #[test]
     fn no_law_leaves_its_range() {
         for law in KeyLaw::ALL {
             for n in [1, 2, 3, 7, 100, 1_000_003] {
-                histogram(*law, n, 1);
+                let keys = KeyDistribution::new(*law, n);
+                let mut random = random::stream(1, n);
+                for _ in 0..50_000 {
+                    assert!((1..=n).contains(&keys.draw(&mut random)), "{law:?} of {n}");
+                }
             }
             let keys = KeyDistribution::new(*law, 0);
             assert_eq!(keys.draw(&mut random::stream(1, 1)), 1, "{law:?} of nothing");
@@ -104,72 +138,68 @@ mod tests {
     }
 
     #[test]
-    fn uniform_hits_every_part_alike() {
-        let counts = histogram(KeyLaw::Uniform, 1_000_000, 100);
-        assert!(chi_square(&counts, |_| 0.01) < 161.0, "{counts:?}");
+    fn the_bell_that_tests_hold_the_laws_against_is_irwin_and_halls() {
+        for (x, below) in [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.0 / 12.0, 1.0 / 479_001_600.0)] {
+            assert!((mean_of_twelve_below(x) - below).abs() < 1e-7, "{x}");
+        }
+        // Variance 1/144: 68.3 % of a normal law lie within one deviation, 67.9 % of this one.
+        let within = mean_of_twelve_below(7.0 / 12.0) - mean_of_twelve_below(5.0 / 12.0);
+        assert!((within - 0.679).abs() < 0.001, "{within}");
+    }
+
+    #[test]
+    fn uniform_hits_every_id_alike() {
+        for (n, bins) in [(7, 7), (1_000, 1_000), (1_000_003, 100)] {
+            check(KeyLaw::Uniform, n, &equal_edges(n, bins), |edge| edge as f64 / n as f64);
+        }
     }
 
     #[test]
     fn gaussian_is_the_mean_of_twelve_uniforms() {
-        // Mean 1/2 and variance 1/144 of the range; 68.1 % within one deviation, 1/12.
-        let counts = histogram(KeyLaw::Gaussian, 1_200_000, 1_200);
-        let within: u32 = counts[500..700].iter().sum();
-        let share = f64::from(within) / f64::from(DRAWS);
-        assert!((share - 0.681).abs() < 0.006, "{share}");
-        let moment = |power| {
-            let part = |(bin, count): (usize, &u32)| {
-                ((bin as f64 + 0.5) / 1_200.0 - 0.5).powi(power) * f64::from(*count)
-            };
-            counts.iter().enumerate().map(part).sum::<f64>() / f64::from(DRAWS)
-        };
-        assert!(moment(1).abs() < 0.001, "{}", moment(1));
-        assert!((moment(2) * 144.0 - 1.0).abs() < 0.02, "{}", moment(2) * 144.0);
+        for (n, bins) in [(7, 7), (1_000, 1_000), (1_200_000, 120)] {
+            let below = |edge: u64| mean_of_twelve_below(edge as f64 / n as f64);
+            check(KeyLaw::Gaussian, n, &equal_edges(n, bins), below);
+        }
     }
 
     #[test]
-    fn special_puts_three_quarters_on_the_upper_three_quarters_of_the_middle_percent() {
-        // t = 10^6: the band starts at t/2 - d/2 = 495,000; u >= 1/4 leaves 497,500..505,000.
-        let keys = KeyDistribution::new(KeyLaw::Special, 1_000_001);
-        let mut random = random::stream(20_251_210, 1);
-        let (mut inside, mut below, mut bins) = (0u32, 0u32, [0u32; 75]);
-        for _ in 0..DRAWS {
-            let offset = keys.draw(&mut random) - 1;
-            below += u32::from((495_000..497_500).contains(&offset));
-            if (497_500..505_000).contains(&offset) {
-                inside += 1;
-                bins[((offset - 497_500) / 100) as usize] += 1;
-            }
-        }
-        // The bell adds what it has there: density 12 / sqrt(2 pi) x 0.75 % of a quarter.
-        let bell = 0.25 * 4.787 * 0.0075;
-        let share = f64::from(inside) / f64::from(DRAWS);
-        assert!((share - 0.75 - bell).abs() < 0.004, "{share}");
-        let share = f64::from(below) / f64::from(DRAWS);
-        assert!((share - 0.25 * 4.787 * 0.0025).abs() < 0.001, "{share}");
-        // Within the band every part is hit alike; 74 degrees of freedom, p = 0.0001.
-        let expected = f64::from(inside) / 75.0;
-        let chi: f64 = bins.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum();
-        assert!(chi < 128.0, "{chi}");
+    fn special_is_a_quarter_of_bell_and_three_quarters_of_band() {
+        // t = 10^6: the band is 10,001 ids from t/2 - d/2 = 495,000 on, and as u is at least 1/4
+        // its lower quarter is hit by the bell alone.
+        let (n, t, d) = (1_000_001u64, 1e6, 1e4);
+        let below = |edge: u64| {
+            let in_band = (edge as f64 - (t / 2.0 - d / 2.0)) / (d + 1.0);
+            0.25 * mean_of_twelve_below(edge as f64 / t) + (in_band.clamp(0.25, 1.0) - 0.25)
+        };
+        let around = (0..49).chain(51..=99).map(|part| part * 10_000);
+        let band = (490_000..510_000).step_by(100);
+        let mut edges: Vec<u64> = around.chain(band).chain([n]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        check(KeyLaw::Special, n, &edges, below);
+        assert!((below(505_000) - below(497_500) - 0.75).abs() < 0.01);
     }
 
     #[test]
     fn pareto_puts_four_fifths_on_the_first_fifth() {
-        let counts = histogram(KeyLaw::Pareto, 1_000_000, 100);
-        let first: u32 = counts[..20].iter().sum();
-        assert!((f64::from(first) / f64::from(DRAWS) - 0.8).abs() < 0.004, "{first}");
         // P(id <= x n) = x^(1/p), p = ln 0.2 / ln 0.8.
         let root = 0.8f64.ln() / 0.2f64.ln();
-        let share = |bin: usize| (bin as f64 / 100.0).powf(root);
-        let chi = chi_square(&counts, |bin| share(bin + 1) - share(bin));
-        assert!(chi < 161.0, "{chi}");
+        assert!((0.2f64.powf(root) - 0.8).abs() < 1e-12);
+        for (n, bins) in [(7, 7), (1_000, 1_000), (1_000_003, 100)] {
+            let below = |edge: u64| (edge as f64 / n as f64).powf(root);
+            check(KeyLaw::Pareto, n, &equal_edges(n, bins), below);
+        }
     }
 
     #[test]
     fn zipfian_draws_in_proportion_to_the_rank_to_the_minus_0_8() {
-        let counts = histogram(KeyLaw::Zipfian, 100, 100);
-        let weight = |bin: usize| (bin as f64 + 1.0).powf(-0.8);
-        let total: f64 = (0..100).map(weight).sum();
-        let chi = chi_square(&counts, |bin| weight(bin) / total);
-        assert!(chi < 161.0, "{chi}");
+        for (n, bins) in [(7, 7), (1_000, 1_000), (100_000, 100)] {
+            let mut sums = vec![0.0];
+            for id in 1..=n {
+                sums.push(sums[id as usize - 1] + (id as f64).powf(-0.8));
+            }
+            let below = |edge: u64| sums[edge as usize] / sums[n as usize];
+            check(KeyLaw::Zipfian, n, &equal_edges(n, bins), below);
+        }
     }
 }

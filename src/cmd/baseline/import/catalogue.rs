@@ -9,9 +9,10 @@ use anyhow::anyhow;
 
 use crate::cli::KeepArgs;
 use crate::cmd::Failure;
-use crate::model::{Access, ReadType, Scenario, ScenarioId, Workload, WorkloadOptions};
+use crate::model::{Access, ReadType, Scenario, ScenarioId, WorkloadOptions};
 use crate::store::baseline;
 use crate::sysbench::{Block, Invoked};
+use crate::workload::builtin;
 
 /// The set that brings the published five.
 const PUBLISHED: &str = "tdsql-c-2025-12";
@@ -170,8 +171,8 @@ fn definition(text: &str) -> Result<Scenario, Failure> {
         fault("give ID=WORKLOAD, for example points=oltp_read_only,range_selects=off".to_owned())
     })?;
     let id = ScenarioId::new(id).map_err(|error| fault(error.to_string()))?;
-    let workload = Workload::from_name(workload)
-        .ok_or_else(|| fault(format!("`{workload}` is no workload")))?;
+    let workload =
+        builtin(workload).ok_or_else(|| fault(format!("`{workload}` is no workload")))?;
     let mut options = WorkloadOptions::default();
     for part in parts {
         set(&mut options, part).map_err(fault)?;

@@ -124,7 +124,8 @@ fn cell(numbers: &[Number]) -> (ResultCell, Option<String>) {
 mod tests {
     use super::super::facts::spec;
     use super::*;
-    use crate::model::{Workload, WorkloadOptions};
+    use crate::model::WorkloadOptions;
+    use crate::workload::builtin;
 
     fn number(line: u64, size: &str, concurrency: u32, qps: u64, tables: u32) -> Number {
         Number {
@@ -134,7 +135,7 @@ mod tests {
             scenario: Scenario {
                 id: ScenarioId::new("s").unwrap(),
                 title: None,
-                workload: Workload::from_name("oltp_read_only").unwrap(),
+                workload: builtin("oltp_read_only").unwrap(),
                 options: WorkloadOptions::default(),
             },
             concurrency,
