@@ -12,6 +12,8 @@ pub fn words(messages: &[Message]) -> Option<String> {
     let mut told: Vec<&str> = Vec::new();
     for message in messages {
         let text = message.text.trim_start_matches("FATAL:").trim();
+        // The same trouble, met in another statement by each thread.
+        let text = text.split_once(" for query '").map_or(text, |(trouble, _)| trouble);
         if !text.is_empty() && !told.contains(&text) {
             told.push(text);
         }

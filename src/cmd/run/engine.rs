@@ -14,7 +14,7 @@ use crate::cli::RunArgs;
 use crate::cmd::Failure;
 use crate::exec::{self, LoadPolicy, SysbenchSetup};
 use crate::model::{Engine, Plan, PlannedSpec, Protocol, Scenario, Trial};
-use crate::sysbench::{Invocation, Refused, Version, refusals};
+use crate::sysbench::{Invocation, Refused, Version, parse, refusals, remedy, words};
 use crate::ui::Printer;
 
 /// An engine that is there and can run the plan.
@@ -142,6 +142,20 @@ impl Program {
         }
     }
 
+    /// Why it cannot even tell the options of a scenario's script; `None` if it can.
+    fn lacks(&self, scenario: &Scenario) -> Option<String> {
+        let name = scenario.workload.name();
+        let answer = Command::new(&self.path).args([name, "help"]).output();
+        let said = match answer {
+            Ok(answer) if answer.status.success() => return None,
+            Ok(answer) => parse(&answer.stdout).pop().and_then(|run| words(&run.messages)),
+            Err(error) => Some(error.to_string()),
+        };
+        let said = said.unwrap_or_else(|| "it has no such script".to_owned());
+        let remedy = remedy(&said).map_or_else(String::new, |remedy| format!("; {remedy}"));
+        Some(format!("scenario {}: {said}{remedy}", scenario.id))
+    }
+
     /// All that this program cannot run of the plan, at once.
     fn check(&self, plan: &Plan) -> Result<(), Failure> {
         let mut scenarios: Vec<&Scenario> = Vec::new();
@@ -150,7 +164,10 @@ impl Program {
                 scenarios.push(plan.scenario(cell));
             }
         }
-        let refused = refusals(&self.version, &plan.protocol, &scenarios);
+        let mut refused = refusals(&self.version, &plan.protocol, &scenarios);
+        if refused.is_empty() {
+            refused.extend(scenarios.iter().filter_map(|scenario| self.lacks(scenario)));
+        }
         if refused.is_empty() {
             return Ok(());
         }
@@ -162,6 +179,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{ScenarioId, Workload, WorkloadOptions};
 
     #[test]
     fn a_program_is_asked_what_it_is() {
@@ -172,6 +190,21 @@ mod tests {
         assert!(old.contains("1.0 and 1.1"), "{old}");
         let other = answered("hello\n").unwrap_err();
         assert!(other.contains("says `hello`"), "{other}");
+    }
+
+    #[test]
+    fn a_program_without_its_scripts_is_told_before_anything_starts() {
+        let version = Version::parse("sysbench 1.0.20").unwrap();
+        let scenario = Scenario {
+            id: ScenarioId::new("s").unwrap(),
+            title: None,
+            workload: Workload::from_name("oltp_insert").unwrap(),
+            options: WorkloadOptions::default(),
+        };
+        let program = |path: &str| Program { path: path.into(), version: version.clone() };
+        assert_eq!(program("true").lacks(&scenario), None);
+        let words = program("false").lacks(&scenario).unwrap();
+        assert_eq!(words, "scenario s: it has no such script");
     }
 
     #[test]

@@ -103,17 +103,19 @@ pub(super) fn contradiction(scenario: &Scenario, block: &Block) -> Option<String
             scenario.id
         ));
     }
-    let (reads, writes) = (block.read.unwrap_or(0) > 0, block.write.unwrap_or(0) > 0);
-    let fits = match scenario.access() {
-        Access::ReadOnly => reads && !writes,
-        Access::ReadWrite => reads && writes,
-        Access::WriteOnly => !reads,
+    let does = |reads, writes| match (reads, writes) {
+        (true, true) => "reads and writes",
+        (true, false) => "only reads",
+        (false, true) => "only writes",
+        (false, false) => "neither reads nor writes",
     };
-    let does = |does: bool, verb: &str| if does { verb.to_owned() } else { format!("not {verb}") };
-    (!fits).then(|| {
-        let (reads, writes) = (does(reads, "read"), does(writes, "write"));
-        format!("it does {reads} and {writes}, and `{}` is other", scenario.id)
-    })
+    let sends = match scenario.access() {
+        Access::ReadOnly => does(true, false),
+        Access::ReadWrite => does(true, true),
+        Access::WriteOnly => does(false, true),
+    };
+    let sent = does(block.read.unwrap_or(0) > 0, block.write.unwrap_or(0) > 0);
+    (sent != sends).then(|| format!("it {sent}, and `{}` {sends}", scenario.id))
 }
 
 /// What a heading calls it, in either language.
@@ -231,7 +233,7 @@ mod tests {
         }
         assert_eq!(published.sending(&block(3, 0, 0)), None);
         let wrong = contradiction(&published.0[0], &block(10, 4, 2)).unwrap();
-        assert_eq!(wrong, "it does read and write, and `read-only-range` is other");
+        assert_eq!(wrong, "it reads and writes, and `read-only-range` only reads");
         let wrong = contradiction(&published.0[0], &block(10, 0, 2)).unwrap();
         assert_eq!(wrong, "12.0 queries an event, and `read-only-range` sends 16");
     }

@@ -123,6 +123,14 @@ fn number(row: &[String], scenario: &Scenario) -> Result<Option<Number>, String>
         return Err(format!("the row has {} fields, not 5", row.len()));
     };
     let spec = spec(size).ok_or_else(|| format!("`{size}` is no size such as 2-core 4 GB"))?;
+    // Of two specs of one size the page gives the ids, and a baseline has none.
+    if let Some((_, id)) = size.split_once(['(', '（'])
+        && id.trim_end_matches([')', '）']) != spec.id.as_str()
+    {
+        return Err(format!(
+            "`{size}`: a baseline names specs by their size, and cannot hold this"
+        ));
+    }
     if matches!(qps.trim(), "-" | "–" | "") {
         return Ok(None);
     }

@@ -165,7 +165,7 @@ fn unfinished(run: &Run) -> String {
         (_, Some(words)) => format!("this run failed: {words}"),
         (Some(block), None) if block.is_whole() => "this run was shut down by force".to_owned(),
         (Some(_), None) => "the output ends within the report".to_owned(),
-        (None, None) => "the output ends before the report: was the run killed?".to_owned(),
+        (None, None) => "the output ends before the report (was the run killed?)".to_owned(),
     };
     let mut text = what;
     if let Some(remedy) = remedy(&text) {
