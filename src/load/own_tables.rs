@@ -31,6 +31,8 @@ pub struct OwnTables<'a> {
     pub seed: u64,
     /// Rows in each table of the dataset, for tables that have as many.
     pub table_size: u64,
+    /// Whether a table that is used again is read once, so that the server has it in its cache.
+    pub into_cache: bool,
 }
 
 /// Own tables that stand complete.
@@ -73,6 +75,10 @@ pub fn ensure_own_tables(
             let rows = table.row_count(own.table_size);
             if work.is_sound(table, &standing).await? {
                 report.reused += 1;
+                if own.into_cache {
+                    let sql = format!("CHECKSUM TABLE `{}`", table.name);
+                    work.run(&sql, &format!("reading {} into the cache", table.name)).await?;
+                }
             } else {
                 work.make(table, observe).await?;
                 report.made += 1;
