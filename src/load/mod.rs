@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 
 pub use cache::fill_cache;
 pub use error::LoadError;
-pub use own_tables::{OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables};
+pub use own_tables::{
+    OWN_STATE_TABLE, OwnTables, OwnTablesReport, drop_own_tables, ensure_own_tables,
+};
 pub use schema::STATE_TABLE;
 
 use crate::driver::adapter::Admin;
