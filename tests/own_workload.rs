@@ -12,7 +12,8 @@ use std::process::{Command, Output, Stdio};
 
 use common::Server;
 use gridbench::driver::adapter::Admin;
-use gridbench::model::{Address, Endpoint};
+use gridbench::load::drop_own_tables;
+use gridbench::model::{Address, Dataset, Endpoint};
 use tempfile::TempDir;
 
 const HEAD: &str = r#"
@@ -186,8 +187,12 @@ fn an_own_table_is_the_same_on_every_server_and_used_again_while_it_is_whole() {
             let (output, said) = site.run("out", &[]);
             assert!(output.status.success() && said.contains(found), "{said}");
         }
+        let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
         let sum = "SELECT SUM(CRC32(CONCAT(id, page))) FROM";
         sums.push(site.scalar(&format!("{sum} {}.visits", site.schema())));
+        assert_eq!(drop_own_tables(&site.endpoint, &dataset), Ok(vec!["visits".to_owned()]));
+        let left = site.ask(&format!("SHOW TABLES FROM {}", site.schema()));
+        assert_eq!(left.len(), 3, "the dataset stays: {left:?}");
     }
     assert_eq!(sums[0], sums[1]);
 }
@@ -206,6 +211,11 @@ fn a_table_that_gridbench_did_not_make_is_left_alone() {
     let cells = site.rows("second", "cells.csv");
     assert!(cells[0]["reason"].contains("`visits` that gridbench did not make"), "{cells:?}");
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
+    let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
+    assert_eq!(drop_own_tables(&site.endpoint, &dataset), Ok(Vec::new()));
+    assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
+    let tables = site.ask(&format!("SHOW TABLES FROM {schema} LIKE 'gridbench_own_tables'"));
+    assert!(tables.is_empty(), "{tables:?}");
 }
 
 #[test]

@@ -219,7 +219,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let Dataset { seed, table_size, .. } = planned.dataset;
-        let own = OwnTables { tables: &tables, seed, table_size };
+        let into_cache = self.plan.class() == DatasetClass::FullCache;
+        let own = OwnTables { tables: &tables, seed, table_size, into_cache };
         let progress = &mut self.progress;
         let observe = &mut |table: &str, done: u64, all: u64| {
             let stage = format!("filling {table}");
