@@ -55,18 +55,22 @@ fn nothing_is_allocated<D: Driver>(
     mode: StatementMode,
     open_loop: Option<OpenLoop>,
 ) {
-    let count = Arc::new(Count::default());
-    let counted = Counted { inner: driver, count: count.clone(), sent: 0 };
-    let output = run_trial(&counted, &setup(mode, open_loop), &Interrupt::default(), &mut |_| {});
-    assert_eq!(output.measurement.status, TrialStatus::Done, "{case}");
-    let statements = count.statements.load(Ordering::SeqCst);
-    let warm = count.warm.load(Ordering::SeqCst);
-    assert!(
-        statements - warm > 2_000,
-        "{case}: too few to tell: {statements}, {warm} of them early"
-    );
-    let allocated = count.last.load(Ordering::SeqCst) - count.until_warm.load(Ordering::SeqCst);
-    assert_eq!(allocated, 0, "{case}: allocations in {} statements", statements - warm);
+    // A machine that is busy with other things gets too little done in one window now and then.
+    for _ in 0..20 {
+        let count = Arc::new(Count::default());
+        let counted = Counted { inner: driver.clone(), count: count.clone(), sent: 0 };
+        let setup = setup(mode, open_loop);
+        let output = run_trial(&counted, &setup, &Interrupt::default(), &mut |_| {});
+        assert_eq!(output.measurement.status, TrialStatus::Done, "{case}");
+        let late = count.statements.load(Ordering::SeqCst) - count.warm.load(Ordering::SeqCst);
+        let before = count.until_warm.load(Ordering::SeqCst);
+        let allocated = count.last.load(Ordering::SeqCst) - before;
+        if late > 2_000 {
+            assert_eq!(allocated, 0, "{case}: allocations in {late} statements");
+            return;
+        }
+    }
+    panic!("{case}: too few statements to tell, in each of the tries");
 }
 
 fn setup(mode: StatementMode, open_loop: Option<OpenLoop>) -> TrialSetup {

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::Server;
 use gridbench::driver::adapter::Admin;
-use gridbench::load::drop_own_tables;
+use gridbench::load::drop_owned;
 use gridbench::model::{Address, Dataset, Endpoint};
 use tempfile::TempDir;
 
@@ -190,9 +190,9 @@ fn an_own_table_is_the_same_on_every_server_and_used_again_while_it_is_whole() {
         let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
         let sum = "SELECT SUM(CRC32(CONCAT(id, page))) FROM";
         sums.push(site.scalar(&format!("{sum} {}.visits", site.schema())));
-        assert_eq!(drop_own_tables(&site.endpoint, &dataset), Ok(vec!["visits".to_owned()]));
-        let left = site.ask(&format!("SHOW TABLES FROM {}", site.schema()));
-        assert_eq!(left.len(), 3, "the dataset stays: {left:?}");
+        let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
+        assert!(dropped.tables.contains(&"visits".to_owned()) && dropped.is_schema_dropped);
+        assert!(site.ask("SHOW DATABASES LIKE 'sbtest%'").is_empty());
     }
     assert_eq!(sums[0], sums[1]);
 }
@@ -212,7 +212,8 @@ fn a_table_that_gridbench_did_not_make_is_left_alone() {
     assert!(cells[0]["reason"].contains("`visits` that gridbench did not make"), "{cells:?}");
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
     let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
-    assert_eq!(drop_own_tables(&site.endpoint, &dataset), Ok(Vec::new()));
+    let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
+    assert!(!dropped.tables.contains(&"visits".to_owned()) && !dropped.is_schema_dropped);
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
     let tables = site.ask(&format!("SHOW TABLES FROM {schema} LIKE 'gridbench_own_tables'"));
     assert!(tables.is_empty(), "{tables:?}");

@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
-use crate::model::{Dataset, Endpoint, Interrupt, OwnTable};
+use crate::model::{Endpoint, Interrupt, OwnTable};
 use crate::workload::own_tables::{OwnTableRows, fingerprint, insert};
-use crate::workload::schema;
 
 use super::{LoadError, crew};
 
@@ -100,41 +99,6 @@ pub fn ensure_own_tables(
         work.admin.close().await;
         report.elapsed = started.elapsed();
         Ok(report)
-    })
-}
-
-/// Drops the own tables that we made beside a dataset, and the table that says so; returns their
-/// names. Any other table stays.
-///
-/// # Errors
-/// What the server said, or [`LoadError::Busy`].
-pub fn drop_own_tables(endpoint: &Endpoint, dataset: &Dataset) -> Result<Vec<String>, LoadError> {
-    let database = endpoint.database.clone().unwrap_or_else(|| schema::database(dataset));
-    let own = &OwnTables { tables: &[], seed: 0, table_size: 0, into_cache: false };
-    let interrupt = &Interrupt::default();
-    crew::runtime()?.block_on(async {
-        let connected = Admin::connect(&Endpoint { database: None, ..endpoint.clone() }).await;
-        let admin = connected.map_err(|error| failed(&database, "connecting", error))?;
-        let mut work = Work { admin, database, own, interrupt };
-        let sql = format!(
-            "SELECT COUNT(*) FROM information_schema.tables \
-             WHERE table_schema = '{}' AND table_name = '{OWN_STATE_TABLE}'",
-            work.database.replace('\\', "\\\\").replace('\'', "''")
-        );
-        if work.number(&sql, "looking for its state table").await? == 0 {
-            work.admin.close().await;
-            return Ok(Vec::new());
-        }
-        let sql = format!("USE `{}`", work.database);
-        work.run(&sql, "opening its schema").await?;
-        let names: Vec<String> = work.open().await?.into_keys().collect();
-        // The state table goes last: until then a kill leaves the others known for what they are.
-        for name in names.iter().map(String::as_str).chain([OWN_STATE_TABLE]) {
-            let sql = format!("DROP TABLE IF EXISTS `{name}`");
-            work.run(&sql, &format!("dropping {name}")).await?;
-        }
-        work.admin.close().await;
-        Ok(names)
     })
 }
 

@@ -179,7 +179,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ScenarioId, Workload, WorkloadOptions};
+    use crate::model::{ScenarioId, WorkloadOptions};
 
     #[test]
     fn a_program_is_asked_what_it_is() {
@@ -198,7 +198,7 @@ mod tests {
         let scenario = Scenario {
             id: ScenarioId::new("s").unwrap(),
             title: None,
-            workload: Workload::from_name("oltp_insert").unwrap(),
+            workload: crate::workload::builtin("oltp_insert").unwrap(),
             options: WorkloadOptions::default(),
         };
         let program = |path: &str| Program { path: path.into(), version: version.clone() };
