@@ -61,12 +61,26 @@ pub struct CommandLine {
 pub struct Refused(pub String);
 
 impl Invocation<'_> {
-    /// The command line of the trial. The warm-up is part of the run: a checkpoint at its end
-    /// sets all counters back, so that connections stay, keys go on, and nothing pauses.
+    /// The run that is measured.
     ///
     /// # Errors
     /// What of the endpoint cannot be written so that sysbench reads it.
     pub fn command_line(&self) -> Result<CommandLine, Refused> {
+        self.line(self.protocol.duration, self.seed)
+    }
+
+    /// The run before it, which is not counted; `None` where there is to be none. It has a seed
+    /// of its own: with the same one it would read the very rows that are measured next.
+    ///
+    /// # Errors
+    /// As [`Self::command_line`].
+    pub fn warmup_line(&self) -> Result<Option<CommandLine>, Refused> {
+        let warmup = self.protocol.warmup;
+        let line = || self.line(warmup, self.seed.rotate_left(32));
+        (!warmup.is_zero()).then(line).transpose()
+    }
+
+    fn line(&self, length: Duration, seed: u64) -> Result<CommandLine, Refused> {
         let config = config(&self.endpoint.password)?;
         let mut arguments = vec![self.scenario.workload.name().to_owned()];
         arguments.push("--db-driver=mysql".to_owned());
@@ -74,7 +88,7 @@ impl Invocation<'_> {
         if config.is_some() {
             arguments.push("--config-file=/dev/stdin".to_owned());
         }
-        self.load(&mut arguments);
+        self.load(length, seed, &mut arguments);
         self.workload(&mut arguments);
         arguments.push("run".to_owned());
         Ok(CommandLine { arguments, config })
@@ -111,14 +125,13 @@ impl Invocation<'_> {
         Ok(())
     }
 
-    fn load(&self, arguments: &mut Vec<String>) {
+    fn load(&self, length: Duration, seed: u64, arguments: &mut Vec<String>) {
         let protocol = self.protocol;
-        let (warmup, window) = (whole_seconds(protocol.warmup), whole_seconds(protocol.duration));
         // 0 would be the clock's.
-        let seed = self.seed % (i32::MAX as u64) + 1;
+        let seed = seed % (i32::MAX as u64) + 1;
         arguments.extend([
             format!("--threads={}", self.concurrency),
-            format!("--time={}", warmup + window.max(1)),
+            format!("--time={}", whole_seconds(length)),
             "--events=0".to_owned(),
             "--report-interval=1".to_owned(),
             "--percentile=95".to_owned(),
@@ -127,9 +140,6 @@ impl Invocation<'_> {
             format!("--rand-seed={seed}"),
             format!("--db-ps-mode={}", ps_mode(protocol.statements)),
         ]);
-        if warmup > 0 {
-            arguments.push(format!("--report-checkpoints={warmup}"));
-        }
         if let Some(open) = protocol.open_loop {
             arguments.push(format!("--rate={}", open.rate.0 / 1_000));
         }
@@ -165,9 +175,10 @@ impl Invocation<'_> {
     }
 }
 
-/// sysbench counts whole seconds; what is shorter or between is rounded up.
+/// sysbench counts whole seconds; what is between is rounded up, and 0 would have no end.
 pub fn whole_seconds(duration: Duration) -> u64 {
-    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+    let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
+    seconds.max(1)
 }
 
 fn ps_mode(statements: StatementMode) -> &'static str {
@@ -288,24 +299,52 @@ mod tests {
         }
     }
 
-    fn command(endpoint: &Endpoint, scenario: &Scenario, protocol: &Protocol) -> CommandLine {
+    fn both(
+        endpoint: &Endpoint,
+        scenario: &Scenario,
+        protocol: &Protocol,
+    ) -> (Option<CommandLine>, CommandLine) {
         let dataset = Dataset { tables: 3, table_size: 100, charset: "utf8mb4".into(), seed: 1 };
-        let (concurrency, seed) = (64, u64::MAX);
+        let (concurrency, seed) = (64, u64::from(u32::MAX));
         let invocation =
             Invocation { scenario, dataset: &dataset, protocol, endpoint, concurrency, seed };
-        invocation.command_line().unwrap()
+        (invocation.warmup_line().unwrap(), invocation.command_line().unwrap())
+    }
+
+    fn command(endpoint: &Endpoint, scenario: &Scenario, protocol: &Protocol) -> CommandLine {
+        both(endpoint, scenario, protocol).1
     }
 
     #[test]
-    fn a_trial_becomes_one_run_whose_warm_up_ends_at_a_checkpoint() {
+    fn the_warm_up_is_a_run_of_its_own_with_a_seed_of_its_own() {
+        let endpoint = endpoint(Address::Unix("/s".into()), "hunter2");
+        let (warmup, run) = both(&endpoint, &scenario("oltp_insert"), &protocol());
+        let warmup = warmup.unwrap();
+        assert_eq!(warmup.config, run.config);
+        let pairs = warmup.arguments.iter().zip(&run.arguments);
+        let other: Vec<_> = pairs.filter(|(one, other)| one != other).collect();
+        let text = |text: &str| text.to_owned();
+        assert_eq!(
+            other,
+            [
+                (&text("--time=10"), &text("--time=2")),
+                (&text("--rand-seed=3"), &text("--rand-seed=2"))
+            ]
+        );
+        let none = Protocol { warmup: Duration::ZERO, ..protocol() };
+        assert_eq!(both(&endpoint, &scenario("oltp_insert"), &none).0, None);
+    }
+
+    #[test]
+    fn a_trial_becomes_a_run_with_all_its_options() {
         let address = Address::Tcp { host: "localhost".into(), port: 3307 };
         let line = command(&endpoint(address, ""), &scenario("oltp_read_only"), &protocol());
         assert_eq!(
             line.arguments.join(" "),
             "oltp_read_only --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=3307 \
-             --mysql-user=bench --mysql-db=sbtest --threads=64 --time=12 --events=0 \
+             --mysql-user=bench --mysql-db=sbtest --threads=64 --time=2 --events=0 \
              --report-interval=1 --percentile=95 --histogram=on --rand-type=uniform \
-             --rand-seed=4 --db-ps-mode=disable --report-checkpoints=10 --table_size=100 \
+             --rand-seed=2 --db-ps-mode=disable --table_size=100 \
              --tables=3 --range_selects=off --skip_trx=off --point_selects=10 --simple_ranges=1 \
              --sum_ranges=1 --order_ranges=1 --distinct_ranges=1 --range_size=100 \
              --index_updates=1 --non_index_updates=1 --delete_inserts=1 run"
@@ -325,7 +364,7 @@ mod tests {
             assert!(line.contains(&part.to_owned()), "{part}: {line:?}");
         }
         let absent = |part: &str| !line.iter().any(|argument| argument.starts_with(part));
-        assert!(absent("--report-checkpoints") && absent("--mysql-host") && absent("--skip_trx"));
+        assert!(absent("--mysql-host") && absent("--skip_trx"));
     }
 
     #[test]

@@ -99,6 +99,7 @@ impl LoadEngine {
         };
         Ok(SysbenchSetup {
             program: program.path.clone(),
+            warmup_line: invocation.warmup_line()?,
             command_line: invocation.command_line()?,
             concurrency: cell.id.concurrency,
             warmup: protocol.warmup,

@@ -19,8 +19,13 @@ pub(super) fn not_started(program: &Path, error: &io::Error) -> String {
 
 /// The reason why a run that ended by itself is no measurement; `None` if it is one.
 pub(super) fn of(run: &Run, end: &End) -> Option<String> {
+    ended_badly(run, end).or_else(|| incomplete(run))
+}
+
+/// The reason why a run did not come to a good end, whatever it counted.
+pub(super) fn ended_badly(run: &Run, end: &End) -> Option<String> {
     let how = match &end.status {
-        Ok(status) if status.success() => return incomplete(run),
+        Ok(status) if status.success() => return None,
         Ok(status) => match status.signal() {
             Some(number) => format!("was killed by {}", signal_name(number)),
             None => format!("ended with exit code {}", status.code().unwrap_or(-1)),

@@ -33,7 +33,9 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct SysbenchSetup {
     /// Its program: a path, or a name to be found on PATH.
     pub program: PathBuf,
-    /// What it is told. The checkpoint in it ends the warm-up.
+    /// The run before the one that is measured; `None`: no warm-up.
+    pub warmup_line: Option<CommandLine>,
+    /// The run that is measured.
     pub command_line: CommandLine,
     /// Connections, each a thread of sysbench's.
     pub concurrency: u32,
@@ -45,21 +47,10 @@ pub struct SysbenchSetup {
     pub is_open_loop: bool,
     /// How long connecting and preparing may take; sysbench itself gives up after 30 s.
     pub connect_limit: Duration,
-    /// How long after the window it may take to end.
+    /// How long after the end of its load a run may take to end.
     pub drain_limit: Duration,
     /// Processors for it; empty: wherever this process may run.
     pub cpus: Vec<u32>,
-}
-
-impl SysbenchSetup {
-    fn warmup_ms(&self) -> u64 {
-        whole_seconds(self.warmup).saturating_mul(1_000)
-    }
-
-    fn load_time(&self) -> Duration {
-        let seconds = whole_seconds(self.warmup) + whole_seconds(self.duration).max(1);
-        Duration::from_secs(seconds)
-    }
 }
 
 /// Measures one trial with sysbench. It blocks until the child has ended, and it never fails:
@@ -74,10 +65,44 @@ pub fn run_sysbench(
     observe: &mut dyn FnMut(TrialEvent<'_>),
 ) -> TrialOutput {
     observe(TrialEvent::Phase(Phase::Connect));
-    match Process::spawn(setup) {
-        Ok(process) => Trial::new(setup, interrupt, observe, process).run(),
-        Err(error) => TrialOutput::failed(&failure::not_started(&setup.program, &error)),
+    if let Some(line) = &setup.warmup_line {
+        let warmup = Stage { phase: Phase::Warmup, line, length: setup.warmup };
+        let ended = warmup.run(setup, interrupt, observe);
+        let status = match ended.status(failure::ended_badly) {
+            TrialStatus::Done => None,
+            TrialStatus::Failed { reason } => {
+                Some(TrialStatus::Failed { reason: format!("in the warm-up {reason}") })
+            }
+            TrialStatus::Interrupted => Some(TrialStatus::Interrupted),
+        };
+        if let Some(status) = status {
+            // Nothing of the window was seen.
+            return Frame { setup, status, cpu: None }.output(&Run::default());
+        }
     }
+    let line = &setup.command_line;
+    let measured = Stage { phase: Phase::Measure, line, length: setup.duration };
+    let ended = measured.run(setup, interrupt, observe);
+    Frame { setup, status: ended.status(failure::of), cpu: ended.cpu }.output(&ended.run)
+}
+
+/// One run of the program.
+struct Stage<'a> {
+    /// What begins with its load.
+    phase: Phase,
+    line: &'a CommandLine,
+    length: Duration,
+}
+
+/// How a run went.
+struct Ended {
+    run: Run,
+    /// Why it was stopped before it ended.
+    stop: Option<Stop>,
+    /// `Err`: it could not be started.
+    end: Result<End, String>,
+    /// Processor time of the child from the start of its load to its report.
+    cpu: Option<Duration>,
 }
 
 /// Why a child is stopped before it ends.
@@ -88,50 +113,85 @@ enum Stop {
     Overdue(String),
 }
 
-struct Trial<'a> {
+impl Stage<'_> {
+    fn run(
+        &self,
+        setup: &SysbenchSetup,
+        interrupt: &Interrupt,
+        observe: &mut dyn FnMut(TrialEvent<'_>),
+    ) -> Ended {
+        match Process::spawn(setup, self.line) {
+            Ok(process) => Watch::new((setup, self), interrupt, observe, process).run(),
+            Err(error) => Ended {
+                run: Run::default(),
+                stop: None,
+                end: Err(failure::not_started(&setup.program, &error)),
+                cpu: None,
+            },
+        }
+    }
+}
+
+impl Ended {
+    /// `judge` says what is wrong with a run that ended by itself.
+    fn status(&self, judge: fn(&Run, &End) -> Option<String>) -> TrialStatus {
+        let reason = match (&self.stop, &self.end) {
+            (Some(Stop::Interrupted), _) => return TrialStatus::Interrupted,
+            (_, Err(reason)) => Some(reason.clone()),
+            (Some(Stop::Overdue(what)), Ok(end)) => Some(failure::overdue(what, &self.run, end)),
+            (None, Ok(end)) => judge(&self.run, end),
+        };
+        reason.map_or(TrialStatus::Done, |reason| TrialStatus::Failed { reason })
+    }
+}
+
+/// A run under way.
+struct Watch<'a> {
     setup: &'a SysbenchSetup,
+    stage: &'a Stage<'a>,
     interrupt: &'a Interrupt,
     observe: &'a mut dyn FnMut(TrialEvent<'_>),
     process: Process,
     reader: Reader,
     /// When the interval before ended, milliseconds on sysbench's clock.
     interval_end_ms: u64,
-    /// The child's processor time when the window began and when it was over.
+    /// The child's processor time when its load began and when it was over.
     cpu: (Option<Duration>, Option<Duration>),
+    has_started: bool,
     has_ended: bool,
     deadline: Instant,
     stop: Option<Stop>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> Watch<'a> {
     fn new(
-        setup: &'a SysbenchSetup,
+        (setup, stage): (&'a SysbenchSetup, &'a Stage<'a>),
         interrupt: &'a Interrupt,
         observe: &'a mut dyn FnMut(TrialEvent<'_>),
         process: Process,
     ) -> Self {
         Self {
             setup,
+            stage,
             interrupt,
             observe,
             process,
             reader: Reader::default(),
-            interval_end_ms: setup.warmup_ms(),
+            interval_end_ms: 0,
             cpu: (None, None),
+            has_started: false,
             has_ended: false,
             deadline: Instant::now() + setup.connect_limit,
             stop: None,
         }
     }
 
-    fn run(mut self) -> TrialOutput {
+    fn run(mut self) -> Ended {
         self.listen();
         let end = self.process.end();
-        let runs = self.reader.finish();
-        let run = runs.into_iter().next_back().unwrap_or_default();
-        let status = status(&run, self.stop.as_ref(), &end);
+        let run = self.reader.finish().into_iter().next_back().unwrap_or_default();
         let cpu = self.cpu.0.zip(self.cpu.1).map(|(begin, end)| end.saturating_sub(begin));
-        Frame { setup: self.setup, status, cpu }.output(&run)
+        Ended { run, stop: self.stop, end: Ok(end), cpu }
     }
 
     /// Hears the child until it closes its output, or is killed.
@@ -160,9 +220,9 @@ impl<'a> Trial<'a> {
     }
 
     fn overdue(&self) -> String {
-        match self.cpu.0.is_some() || self.has_ended {
-            true => format!("end within {} s of its window", self.setup.drain_limit.as_secs()),
-            false => format!("come to its window within {:?}", self.setup.connect_limit),
+        match self.has_started {
+            true => format!("end within {} s of its load", self.setup.drain_limit.as_secs()),
+            false => format!("begin its load within {:?}", self.setup.connect_limit),
         }
     }
 
@@ -173,45 +233,30 @@ impl<'a> Trial<'a> {
     }
 
     fn take(&mut self, line: &str) {
-        let has_warmup = self.setup.warmup_ms() > 0;
         match self.reader.line(line) {
             Seen::Started => {
-                self.deadline = Instant::now() + self.setup.load_time() + self.setup.drain_limit;
-                let phase = if has_warmup { Phase::Warmup } else { Phase::Measure };
-                (self.observe)(TrialEvent::Phase(phase));
+                let load = Duration::from_secs(whole_seconds(self.stage.length));
+                self.has_started = true;
+                self.deadline = Instant::now() + load + self.setup.drain_limit;
+                (self.observe)(TrialEvent::Phase(self.stage.phase));
                 self.cpu.0 = self.process.cpu_time();
             }
-            Seen::Checkpoint => {
-                self.cpu.0 = self.process.cpu_time();
-                (self.observe)(TrialEvent::Phase(Phase::Measure));
-            }
-            Seen::Interval(line) => self.take_interval(line),
+            Seen::Interval(line) if self.stage.phase == Phase::Measure => self.take_interval(line),
             Seen::Ended if !self.has_ended => {
                 self.has_ended = true;
                 self.cpu.1 = self.process.cpu_time();
-                (self.observe)(TrialEvent::Phase(Phase::Drain));
+                if self.stage.phase == Phase::Measure {
+                    (self.observe)(TrialEvent::Phase(Phase::Drain));
+                }
             }
-            Seen::Ended | Seen::Nothing => {}
+            Seen::Ended | Seen::Interval(_) | Seen::Checkpoint | Seen::Nothing => {}
         }
     }
 
     fn take_interval(&mut self, line: IntervalLine) {
-        if let Some(interval) = interval(&line, self.interval_end_ms, self.setup.warmup_ms()) {
+        if let Some(interval) = interval(&line, self.interval_end_ms) {
             self.interval_end_ms = line.at_ms;
             (self.observe)(TrialEvent::Interval(&interval));
         }
-    }
-}
-
-fn status(run: &Run, stop: Option<&Stop>, end: &End) -> TrialStatus {
-    match stop {
-        Some(Stop::Interrupted) => TrialStatus::Interrupted,
-        Some(Stop::Overdue(what)) => {
-            TrialStatus::Failed { reason: failure::overdue(what, run, end) }
-        }
-        None => match failure::of(run, end) {
-            Some(reason) => TrialStatus::Failed { reason },
-            None => TrialStatus::Done,
-        },
     }
 }

@@ -26,17 +26,16 @@ pub(super) struct Frame<'a> {
     pub(super) cpu: Option<Duration>,
 }
 
-/// The second that a line tells of; `None` for one of the warm-up. `begin_ms` is where the
+/// The second that a line tells of; `None` for one of no length. `begin_ms` is where the
 /// interval before ended.
-pub(super) fn interval(line: &IntervalLine, begin_ms: u64, warmup_ms: u64) -> Option<Interval> {
+pub(super) fn interval(line: &IntervalLine, begin_ms: u64) -> Option<Interval> {
     let length_ms = line.at_ms.checked_sub(begin_ms).filter(|length| *length > 0)?;
-    let elapsed_ms = line.at_ms.checked_sub(warmup_ms)?;
     let count = |rate: MilliRate| {
         let counted = (u128::from(rate.0) * u128::from(length_ms) + 500_000) / 1_000_000;
         u64::try_from(counted).unwrap_or(u64::MAX)
     };
     Some(Interval {
-        elapsed_us: elapsed_ms.saturating_mul(1_000),
+        elapsed_us: line.at_ms.saturating_mul(1_000),
         length_us: length_ms.saturating_mul(1_000),
         events: count(line.tps),
         queries: count(line.qps),
@@ -45,10 +44,23 @@ pub(super) fn interval(line: &IntervalLine, begin_ms: u64, warmup_ms: u64) -> Op
     })
 }
 
+/// All of a run.
+fn intervals(run: &Run) -> Vec<Interval> {
+    let mut begin_ms = 0;
+    let mut intervals = Vec::new();
+    for line in &run.intervals {
+        if let Some(interval) = interval(line, begin_ms) {
+            intervals.push(interval);
+            begin_ms = line.at_ms;
+        }
+    }
+    intervals
+}
+
 impl Frame<'_> {
     /// The measurement. One that is not done has what its seconds add up to.
     pub(super) fn output(self, run: &Run) -> TrialOutput {
-        let intervals = self.intervals(run);
+        let intervals = intervals(run);
         let mut output = TrialOutput::failed("");
         let measurement = &mut output.measurement;
         measurement.load_threads = self.setup.concurrency;
@@ -71,23 +83,8 @@ impl Frame<'_> {
         output
     }
 
-    fn intervals(&self, run: &Run) -> Vec<Interval> {
-        let warmup_ms = self.setup.warmup_ms();
-        let mut begin_ms = warmup_ms;
-        let mut intervals = Vec::new();
-        for line in &run.intervals {
-            if let Some(interval) = interval(line, begin_ms, warmup_ms) {
-                intervals.push(interval);
-                begin_ms = line.at_ms;
-            }
-        }
-        intervals
-    }
-
     fn take_counts(&self, measurement: &mut Measurement, run: &Run, block: &Block) {
-        // A checkpoint sets all counters back, but not the clock.
-        let begin_us = run.checkpoints.last().and_then(|block| block.total_time_us).unwrap_or(0);
-        measurement.measured_us = block.total_time_us.unwrap_or(0).saturating_sub(begin_us);
+        measurement.measured_us = block.total_time_us.unwrap_or(0);
         measurement.events = block.events.unwrap_or(0);
         measurement.queries = block.queries.unwrap_or(0);
         measurement.queries_read = block.read.unwrap_or(0);
@@ -167,12 +164,13 @@ mod tests {
     use super::*;
     use crate::sysbench::{CommandLine, parse};
 
-    fn setup(warmup_s: u64, is_open_loop: bool) -> SysbenchSetup {
+    fn setup(is_open_loop: bool) -> SysbenchSetup {
         SysbenchSetup {
             program: "sysbench".into(),
+            warmup_line: None,
             command_line: CommandLine { arguments: Vec::new(), config: None },
             concurrency: 2,
-            warmup: Duration::from_secs(warmup_s),
+            warmup: Duration::from_secs(1),
             duration: Duration::from_secs(2),
             is_open_loop,
             connect_limit: Duration::from_secs(1),
@@ -181,20 +179,14 @@ mod tests {
         }
     }
 
-    /// Two seconds after a warm-up of one: the shape of sysbench 1.0.20.
+    /// Two seconds: the shape of sysbench 1.0.20.
     const SAID: &str = "Threads started!\n\
-        [ 1s ] thds: 2 tps: 10.00 qps: 160.00 (r/w/o: 140.00/0.00/20.00) lat (ms,95%): 9.00 \
-        err/s: 0.00 reconn/s: 0.00\n\
-        [ 1s ] Checkpoint report:\nSQL statistics:\n    queries performed:\n        total: 160\n\
-        transactions: 10 (10.00 per sec.)\nqueries: 160 (160.00 per sec.)\n\
-        ignored errors: 0 (0.00 per sec.)\nreconnects: 0 (0.00 per sec.)\n\
-        total time:   1.0010s\n\
-        [ 2s ] thds: 2 tps: 100.00 qps: 1600.00 (r/w/o: 1400.00/0.00/200.00) lat (ms,95%): 1.00 \
+        [ 1s ] thds: 2 tps: 100.00 qps: 1600.00 (r/w/o: 1400.00/0.00/200.00) lat (ms,95%): 1.00 \
         err/s: 1.00 reconn/s: 0.00\n\
-        [ 2s ] queue length: 3, concurrency: 2\n\
-        [ 3s ] thds: 2 tps: 102.00 qps: 1632.00 (r/w/o: 1428.00/0.00/204.00) lat (ms,95%): 1.02 \
+        [ 1s ] queue length: 3, concurrency: 2\n\
+        [ 2s ] thds: 2 tps: 102.00 qps: 1632.00 (r/w/o: 1428.00/0.00/204.00) lat (ms,95%): 1.02 \
         err/s: 0.00 reconn/s: 0.00\n\
-        [ 3s ] queue length: 7, concurrency: 2\n\
+        [ 2s ] queue length: 7, concurrency: 2\n\
         Latency histogram (values are in milliseconds)\n\
         \x20      value  ------------- distribution ------------- count\n\
         \x20      0.500 |****************************************   190\n\
@@ -202,7 +194,7 @@ mod tests {
         SQL statistics:\n    queries performed:\n        read: 2828\n        write: 0\n\
         \x20       other: 404\n        total: 3232\n    transactions: 202 (100.95 per sec.)\n\
         queries: 3232 (1615.19 per sec.)\nignored errors: 1 (0.50 per sec.)\n\
-        reconnects: 2 (1.00 per sec.)\n\nGeneral statistics:\n    total time:  3.0020s\n\
+        reconnects: 2 (1.00 per sec.)\n\nGeneral statistics:\n    total time:  2.0010s\n\
         total number of events:  202\n\nLatency (ms):\n         min:  0.40\n         avg:  0.51\n\
         \x20        max:  1.01\n         95th percentile:  1.02\n         sum:  103.00\n";
 
@@ -212,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_what_follows_the_checkpoint() {
-        let output = measured(&setup(1, false), TrialStatus::Done, SAID);
+    fn counts_are_the_reports_and_percentiles_the_histograms() {
+        let output = measured(&setup(false), TrialStatus::Done, SAID);
         let m = &output.measurement;
         assert_eq!((m.measured_us, m.events, m.queries), (2_001_000, 202, 3_232));
         assert_eq!((m.queries_read, m.queries_write, m.queries_other), (2_828, 0, 404));
@@ -231,7 +223,7 @@ mod tests {
 
     #[test]
     fn in_an_open_loop_the_queue_is_what_was_due_and_not_begun() {
-        let output = measured(&setup(1, true), TrialStatus::Done, SAID);
+        let output = measured(&setup(true), TrialStatus::Done, SAID);
         let pace = output.measurement.pace.unwrap();
         assert_eq!((pace.events_due, pace.events_dropped), (209, 7));
         assert_eq!(output.measurement.rate_met(), Some(false));
@@ -240,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_stopped_has_the_seconds_that_it_told() {
-        let output = measured(&setup(1, false), TrialStatus::Interrupted, SAID);
+        let output = measured(&setup(false), TrialStatus::Interrupted, SAID);
         let m = &output.measurement;
         assert_eq!((m.measured_us, m.events, m.queries), (2_000_000, 202, 3_232));
         assert_eq!((m.status.clone(), m.latency), (TrialStatus::Interrupted, None));

@@ -16,6 +16,7 @@ use nix::time::ClockId;
 use nix::unistd::Pid;
 
 use crate::exec::scheduling::{LoadPolicy, arrange};
+use crate::sysbench::CommandLine;
 
 use super::{GRACE, SysbenchSetup};
 
@@ -49,9 +50,9 @@ pub(super) struct End {
 impl Process {
     /// Starts it in a process group of its own: Ctrl-C in the terminal reaches us, and we end
     /// the child. The password goes through a pipe that is its standard input.
-    pub(super) fn spawn(setup: &SysbenchSetup) -> io::Result<Self> {
-        let (mut child, parent) = spawn_on(setup)?;
-        if let (Some(mut stdin), Some(config)) = (child.stdin.take(), &setup.command_line.config) {
+    pub(super) fn spawn(setup: &SysbenchSetup, line: &CommandLine) -> io::Result<Self> {
+        let (mut child, parent) = spawn_on(setup, line)?;
+        if let (Some(mut stdin), Some(config)) = (child.stdin.take(), &line.config) {
             // A child that ended at once cannot take it; its exit status says the rest.
             let _ = stdin.write_all(config.reveal().as_bytes());
         }
@@ -113,15 +114,15 @@ impl Drop for Process {
 
 /// Starts it from a thread that is bound as the child is to be, which a child inherits, and that
 /// lives as long as what is returned with it: see [`dying_with_us`].
-fn spawn_on(setup: &SysbenchSetup) -> io::Result<(Child, Sender<()>)> {
-    let setup = setup.clone();
+fn spawn_on(setup: &SysbenchSetup, line: &CommandLine) -> io::Result<(Child, Sender<()>)> {
+    let (cpus, mut command) = (setup.cpus.clone(), command(&setup.program, line));
     let (answer, started) = sync_channel(1);
     let (alive, end) = channel::<()>();
     thread::Builder::new().name("sysbench parent".to_owned()).spawn(move || {
         // More threads than processors: all of them may use all.
-        let child = arrange(LoadPolicy::Normal, &setup.cpus, (0, u32::MAX))
+        let child = arrange(LoadPolicy::Normal, &cpus, (0, u32::MAX))
             .map_err(|error| io::Error::other(error.to_string()))
-            .and_then(|()| command(&setup).spawn());
+            .and_then(|()| command.spawn());
         if answer.send(child).is_ok() {
             // Nothing is ever sent: it fails when the other side is dropped.
             let _ = end.recv();
@@ -131,12 +132,12 @@ fn spawn_on(setup: &SysbenchSetup) -> io::Result<(Child, Sender<()>)> {
     Ok((child, alive))
 }
 
-fn command(setup: &SysbenchSetup) -> Command {
-    let mut command = dying_with_us(&setup.program);
-    command.args(&setup.command_line.arguments).process_group(0);
+fn command(program: &Path, line: &CommandLine) -> Command {
+    let mut command = dying_with_us(program);
+    command.args(&line.arguments).process_group(0);
     // Its client library would take this for the password of an account that has none.
     command.env_remove("MYSQL_PWD");
-    let stdin = match setup.command_line.config {
+    let stdin = match line.config {
         Some(_) => Stdio::piped(),
         None => Stdio::null(),
     };
