@@ -193,8 +193,8 @@ impl Load<'_> {
         self.options.loaders.clamp(1, u32::try_from(chunks).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Whether more loaders could be at work than there are tables. A prepared INSERT costs a server
-    /// as much as a file, so then it is faster to let several into a table.
+    /// Whether more loaders could be at work than there are tables. A prepared INSERT costs a
+    /// server as much as a file, so then it is faster to let several into a table.
     fn shares_tables(&self, tables: usize) -> bool {
         let loaders = self.loaders(tables);
         let at_once = self.options.server_cpus.map_or(loaders, |cpus| cpus.min(loaders));
