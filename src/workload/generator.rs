@@ -9,9 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::model::{Param, Request};
 
 use super::Program;
-use super::content::{Made, Maker};
+use super::content::Made;
 use super::keys::KeyDistribution;
-use super::program::{Draw, Handle, Step};
+use super::program::{Draw, Handle, Step, Whole};
 use super::random;
 use super::text::{push_integer, push_signed};
 
@@ -90,15 +90,9 @@ impl State {
     fn write_text(&mut self, program: &Program, step: &Step, text: &mut String) {
         text.push_str(&step.head);
         for piece in &step.pieces {
-            match self.draw(program, piece.draw) {
-                Drawn::Integer(integer) => push_integer(text, integer),
-                Drawn::Signed(integer) => push_signed(text, integer),
-                Drawn::Groups(groups) => {
-                    text.push('\'');
-                    random::push_digit_groups(&mut self.random, groups, text);
-                    text.push('\'');
-                }
-                Drawn::Content(maker) => maker.push_literal(&mut self.random, text),
+            match piece.draw {
+                Draw::Whole(whole) => push_integer(text, self.whole(program, whole)),
+                other => self.push_literal(program, other, text),
             }
             text.push_str(&piece.tail);
         }
@@ -106,45 +100,69 @@ impl State {
 
     fn write_params(&mut self, program: &Program, step: &Step, request: &mut Request) {
         for piece in &step.pieces {
-            let start = request.text.len();
-            let param = match self.draw(program, piece.draw) {
-                Drawn::Integer(integer) => Param::Int(integer.cast_signed()),
-                Drawn::Signed(integer) => Param::Int(integer),
-                Drawn::Groups(groups) => {
-                    random::push_digit_groups(&mut self.random, groups, &mut request.text);
-                    Param::Text { start, len: request.text.len() - start }
-                }
-                Drawn::Content(maker) => match maker.make(&mut self.random, &mut request.text) {
-                    Made::Integer(integer) => Param::Int(integer),
-                    Made::Text => Param::Text { start, len: request.text.len() - start },
-                },
+            let param = match piece.draw {
+                Draw::Whole(whole) => Param::Int(self.whole(program, whole).cast_signed()),
+                other => self.param(program, other, &mut request.text),
             };
             request.params.push(param);
         }
     }
 
-    #[inline]
-    fn draw<'a>(&mut self, program: &'a Program, draw: Draw) -> Drawn<'a> {
-        Drawn::Integer(match draw {
-            Draw::Table => u64::from(self.table),
-            Draw::Id => self.remember(&program.keys),
-            Draw::IdOf(place) => self.remember(&program.ids[place as usize]),
-            Draw::SegmentId => self.segment_id(),
-            Draw::SameId => self.id,
-            Draw::RangeEnd => (self.id + u64::from(program.range_size)).saturating_sub(1),
-            Draw::DeltaEnd => self.id + u64::from(program.delta),
-            Draw::NoId => 0,
-            Draw::K => program.keys.draw(&mut self.random),
-            Draw::Groups(groups) => return Drawn::Groups(groups as usize),
-            Draw::Sequence(place) => return Drawn::Signed(self.sequence(place)),
-            Draw::Content(place) => return Drawn::Content(&program.contents[place as usize]),
-        })
+    /// Draws and appends, as SQL has it. Kept apart from the numbers that most statements have, so
+    /// that those stay in registers.
+    #[inline(never)]
+    fn push_literal(&mut self, program: &Program, draw: Draw, text: &mut String) {
+        match draw {
+            Draw::Whole(whole) => push_integer(text, self.whole(program, whole)),
+            Draw::Groups(groups) => {
+                text.push('\'');
+                random::push_digit_groups(&mut self.random, groups as usize, text);
+                text.push('\'');
+            }
+            Draw::Sequence(place) => push_signed(text, self.sequence(place)),
+            Draw::Content(place) => {
+                program.contents[place as usize].push_literal(&mut self.random, text);
+            }
+        }
+    }
+
+    /// Draws; a text is appended as it is.
+    #[inline(never)]
+    fn param(&mut self, program: &Program, draw: Draw, text: &mut String) -> Param {
+        let start = text.len();
+        match draw {
+            Draw::Whole(whole) => return Param::Int(self.whole(program, whole).cast_signed()),
+            Draw::Groups(groups) => {
+                random::push_digit_groups(&mut self.random, groups as usize, text);
+            }
+            Draw::Sequence(place) => return Param::Int(self.sequence(place)),
+            Draw::Content(place) => {
+                let maker = &program.contents[place as usize];
+                if let Made::Integer(integer) = maker.make(&mut self.random, text) {
+                    return Param::Int(integer);
+                }
+            }
+        }
+        Param::Text { start, len: text.len() - start }
     }
 
     #[inline]
-    fn remember(&mut self, keys: &KeyDistribution) -> u64 {
-        self.id = keys.draw(&mut self.random);
-        self.id
+    fn whole(&mut self, program: &Program, whole: Whole) -> u64 {
+        let keys = match whole {
+            Whole::Id | Whole::K => &program.keys,
+            Whole::IdOf(place) => &program.ids[place as usize],
+            Whole::Table => return u64::from(self.table),
+            Whole::SegmentId => return self.segment_id(),
+            Whole::SameId => return self.id,
+            Whole::RangeEnd => return (self.id + u64::from(program.range_size)).saturating_sub(1),
+            Whole::DeltaEnd => return self.id + u64::from(program.delta),
+            Whole::NoId => return 0,
+        };
+        let id = keys.draw(&mut self.random);
+        if whole != Whole::K {
+            self.id = id;
+        }
+        id
     }
 
     fn segment_id(&mut self) -> u64 {
@@ -180,15 +198,6 @@ impl Own {
         let next = program.sequences.iter().map(|start| start.wrapping_add_unsigned(connection));
         Some(Box::new(Self { segment, next: next.collect(), stride: connections }))
     }
-}
-
-/// A value before it is written.
-enum Drawn<'a> {
-    Integer(u64),
-    Signed(i64),
-    /// So many groups of eleven digits.
-    Groups(usize),
-    Content(&'a Maker),
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct Program {
     pub(super) tables: u32,
     pub(super) range_size: u32,
     pub(super) delta: u32,
-    /// What [`Draw::IdOf`] refers to.
+    /// What [`Whole::IdOf`] refers to.
     pub(super) ids: Vec<KeyDistribution>,
     /// What [`Draw::Content`] refers to.
     pub(super) contents: Vec<Maker>,
@@ -58,6 +58,19 @@ pub(super) struct Piece {
 /// What is drawn in the place of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Draw {
+    /// A number that is never negative.
+    Whole(Whole),
+    /// So many groups of eleven digits.
+    Groups(u32),
+    /// The next number of the n-th sequence.
+    Sequence(u32),
+    /// The n-th of [`Program::contents`].
+    Content(u32),
+}
+
+/// A number that is never negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whole {
     /// The number of the group's table; never a parameter of a handle.
     Table,
     /// A row id by the key law; remembered for those below.
@@ -76,12 +89,6 @@ pub(super) enum Draw {
     NoId,
     /// `k`, by the key law.
     K,
-    /// So many groups of eleven digits.
-    Groups(u32),
-    /// The next number of the n-th sequence.
-    Sequence(u32),
-    /// The n-th of [`Program::contents`].
-    Content(u32),
 }
 
 /// How a statement travels.
@@ -285,7 +292,7 @@ impl<'a> Layout<'a> {
         for part in parts {
             match part {
                 Part::Text(text) => cutter.text(text),
-                Part::Table => cutter.draw(Draw::Table),
+                Part::Table => cutter.draw(TABLE),
                 Part::Value(value) => cutter.draw(self.draw(value)),
                 Part::List(list) => {
                     // Laid out once: a sequence is one, however often the list repeats it.
@@ -303,29 +310,31 @@ impl<'a> Layout<'a> {
     }
 
     fn draw(&mut self, value: &Value) -> Draw {
-        match value {
-            Value::Id { table: None, keys: None } => Draw::Id,
+        Draw::Whole(match value {
+            Value::Id { table: None, keys: None } => Whole::Id,
             Value::Id { table, keys } => {
                 let rows = self.rows(table.as_deref());
                 let keys = KeyDistribution::new(keys.unwrap_or(self.law), rows);
-                Draw::IdOf(push(&mut self.program.ids, keys))
+                Whole::IdOf(push(&mut self.program.ids, keys))
             }
             Value::SegmentId => {
                 self.program.segments = Some((self.dataset.table_size, self.law));
-                Draw::SegmentId
+                Whole::SegmentId
             }
-            Value::SameId => Draw::SameId,
-            Value::RangeEnd => Draw::RangeEnd,
-            Value::DeltaEnd => Draw::DeltaEnd,
-            Value::NoId => Draw::NoId,
-            Value::K => Draw::K,
-            Value::Sequence { start } => Draw::Sequence(push(&mut self.program.sequences, *start)),
-            Value::Content(content) => match content {
-                Content::C => Draw::Groups(C_GROUPS as u32),
-                Content::Pad => Draw::Groups(PAD_GROUPS as u32),
-                other => Draw::Content(push(&mut self.program.contents, Maker::new(other))),
-            },
-        }
+            Value::SameId => Whole::SameId,
+            Value::RangeEnd => Whole::RangeEnd,
+            Value::DeltaEnd => Whole::DeltaEnd,
+            Value::NoId => Whole::NoId,
+            Value::K => Whole::K,
+            Value::Sequence { start } => {
+                return Draw::Sequence(push(&mut self.program.sequences, *start));
+            }
+            Value::Content(Content::C) => return Draw::Groups(C_GROUPS as u32),
+            Value::Content(Content::Pad) => return Draw::Groups(PAD_GROUPS as u32),
+            Value::Content(other) => {
+                return Draw::Content(push(&mut self.program.contents, Maker::new(other)));
+            }
+        })
     }
 
     /// Rows of an own table, or of each table of the dataset.
@@ -345,6 +354,9 @@ impl<'a> Layout<'a> {
         Program { steps, kinds: kinds.into(), prepared: self.prepared.into(), ..self.program }
     }
 }
+
+/// The one that is part of the SQL which is prepared.
+const TABLE: Draw = Draw::Whole(Whole::Table);
 
 /// A statement while it is cut.
 #[derive(Default)]
@@ -380,7 +392,7 @@ impl Cutter {
 
     fn parameters(&self) -> Box<[Piece]> {
         let draws = self.pieces.iter().map(|(draw, _)| *draw);
-        let values = draws.filter(|draw| *draw != Draw::Table);
+        let values = draws.filter(|draw| *draw != TABLE);
         values.map(|draw| Piece { draw, tail: Box::default() }).collect()
     }
 
@@ -389,7 +401,7 @@ impl Cutter {
         let mut sql = self.head.clone();
         for (draw, tail) in &self.pieces {
             match draw {
-                Draw::Table => sql.push_str(&table.to_string()),
+                draw if *draw == TABLE => sql.push_str(&table.to_string()),
                 _ => sql.push('?'),
             }
             sql.push_str(tail);

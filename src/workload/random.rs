@@ -7,7 +7,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use super::text::push_ascii;
+use super::text::{PAIRS, push_ascii};
 
 /// Groups of eleven digits in column `c`.
 pub const C_GROUPS: usize = 10;
@@ -81,17 +81,6 @@ fn fill_group(bits: u64, group: &mut [u8]) {
         *dash = b'-';
     }
 }
-
-/// `00` to `99`.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0u8; 2]; 100];
-    let mut n = 0;
-    while n < 100 {
-        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
-        n += 1;
-    }
-    pairs
-};
 
 #[cfg(test)]
 mod tests {

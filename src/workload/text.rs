@@ -22,18 +22,31 @@ pub(super) fn push_ascii(text: &mut String, bytes: &[u8]) {
     text.push_str(std::str::from_utf8(bytes).expect("the caller passes ASCII"));
 }
 
-/// Fills `digits` from its end; returns where the number starts.
+/// Fills `digits` from its end, two at a time; returns where the number starts.
 fn write_decimal(mut value: u64, digits: &mut [u8; 20]) -> usize {
     let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (value % 10) as u8;
-        value /= 10;
+    while value >= 10 {
+        start -= 2;
+        digits[start..start + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
+        value /= 100;
         if value == 0 {
             return start;
         }
     }
+    digits[start - 1] = b'0' + value as u8;
+    start - 1
 }
+
+/// `00` to `99`.
+pub(super) const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0u8; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
+    }
+    pairs
+};
 
 #[cfg(test)]
 mod tests {
