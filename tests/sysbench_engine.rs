@@ -261,6 +261,45 @@ fn a_plan_runs_with_the_real_sysbench_and_its_page_says_so() {
     assert!(page.contains("- Engine: sysbench 1."), "{page}");
 }
 
+const OTHERS: &str = r#"
+[[scenario]]
+id       = "points"
+workload = "select_random_points"
+[[scenario]]
+id       = "ranges"
+workload = "select_random_ranges"
+[[scenario]]
+id       = "insert"
+workload = "oltp_insert"
+[[scenario]]
+id                = "odd"
+workload          = "oltp_read_write"
+range_selects     = false
+point_selects     = 3
+index_updates     = 0
+non_index_updates = 2
+delete_inserts    = 2
+"#;
+
+#[test]
+fn the_options_of_every_script_reach_the_program() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    fs::write(workspace.path("small.toml"), format!("{MATRIX}{OTHERS}")).unwrap();
+    let others = ["points", "ranges", "insert", "odd"].map(|id| format!("scenario={id}"));
+    let mut more = vec!["--engine", "sysbench", "--set", "protocol.concurrency=[1]"];
+    others.iter().for_each(|only| more.extend(["--only", only]));
+    let output = workspace.run(&[&more[..], &["--set", "protocol.duration=1s"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let rows = workspace.rows("cells.csv");
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        // 3 reads, 2 updates, 2 pairs of DELETE and INSERT, BEGIN and COMMIT.
+        let per_event = if row["scenario"] == "odd" { 11 } else { 1 };
+        assert_eq!(number(&row, "queries"), number(&row, "events") * per_event, "{row:?}");
+    }
+}
+
 #[test]
 fn a_diff_of_two_engines_says_so() {
     let server = common::Server::shared();
