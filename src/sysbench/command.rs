@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use crate::model::{
-    Address, Arrivals, Dataset, Endpoint, KeyLaw, Protocol, Scenario, Secret, StatementMode,
+    Address, Arrivals, Dataset, Endpoint, Flag, KeyLaw, Number, Protocol, Scenario, Secret,
+    StatementMode,
 };
 
 use super::version::Version;
@@ -152,26 +153,29 @@ impl Invocation<'_> {
         if !name.starts_with("select_random_") {
             arguments.push(format!("--tables={}", self.dataset.tables));
         }
-        if !TRANSACTIONS.contains(&name) {
-            return;
-        }
         let options = &self.scenario.options;
-        let switch = |on| if on { "on" } else { "off" };
-        arguments.push(format!("--range_selects={}", switch(options.range_selects)));
-        arguments.push(format!("--skip_trx={}", switch(options.skip_trx)));
-        for (option, value) in [
-            ("point_selects", options.point_selects),
-            ("simple_ranges", options.simple_ranges),
-            ("sum_ranges", options.sum_ranges),
-            ("order_ranges", options.order_ranges),
-            ("distinct_ranges", options.distinct_ranges),
-            ("range_size", options.range_size),
-            ("index_updates", options.index_updates),
-            ("non_index_updates", options.non_index_updates),
-            ("delete_inserts", options.delete_inserts),
-        ] {
-            arguments.push(format!("--{option}={value}"));
+        if TRANSACTIONS.contains(&name) {
+            for flag in Flag::ALL {
+                let value = if flag.of(options) { "on" } else { "off" };
+                arguments.push(format!("--{}={value}", flag.name()));
+            }
         }
+        for number in numbers(name) {
+            arguments.push(format!("--{}={}", number.name(), number.of(options)));
+        }
+    }
+}
+
+/// The numbers that a script knows.
+fn numbers(script: &str) -> Vec<Number> {
+    let others = [Number::RandomPoints, Number::NumberOfRanges, Number::Delta];
+    match script {
+        "select_random_points" => others[..1].to_vec(),
+        "select_random_ranges" => others[1..].to_vec(),
+        _ if TRANSACTIONS.contains(&script) => {
+            Number::ALL.iter().copied().filter(|number| !others.contains(number)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -214,7 +218,8 @@ pub fn refusals(version: &Version, protocol: &Protocol, scenarios: &[&Scenario])
     }
     for scenario in scenarios {
         let name = scenario.workload.name();
-        if !TRANSACTIONS.contains(&name) && !STATEMENTS.contains(&name) {
+        let is_script = TRANSACTIONS.contains(&name) || STATEMENTS.contains(&name);
+        if !is_script || !scenario.workload.is_built_in {
             refusals.push(format!(
                 "scenario {}: `{name}` is no script of sysbench's; use engine = \"native\", or \
                  leave it out with --only",
@@ -368,6 +373,17 @@ mod tests {
     }
 
     #[test]
+    fn each_script_is_told_the_numbers_that_it_knows() {
+        let endpoint = endpoint(Address::Unix("/s".into()), "");
+        let line = |name| command(&endpoint, &scenario(name), &protocol()).arguments.join(" ");
+        let points = line("select_random_points");
+        assert!(points.ends_with("--table_size=100 --random_points=10 run"), "{points}");
+        let ranges = line("select_random_ranges");
+        assert!(ranges.ends_with("--table_size=100 --number_of_ranges=10 --delta=5 run"));
+        assert!(line("oltp_delete").ends_with("--table_size=100 --tables=3 run"));
+    }
+
+    #[test]
     fn a_password_is_in_the_configuration_and_nowhere_else() {
         let endpoint = |password| endpoint(Address::Unix("/s".into()), password);
         let line = command(&endpoint("hunter2"), &scenario("oltp_insert"), &protocol());
@@ -391,6 +407,11 @@ mod tests {
         let refused = refusals(&version, &protocol, &[&scenario("oltp_insert")]);
         let starts: Vec<_> = refused.iter().map(|text| text.split(':').next().unwrap()).collect();
         assert_eq!(starts, ["keys = \"zipfian\"", "arrivals = \"fixed\"", "rate"]);
+        let mut own = scenario("oltp_insert");
+        own.workload = Arc::new(Workload { is_built_in: false, ..(*own.workload).clone() });
+        let closed = Protocol { keys: KeyLaw::Uniform, open_loop: None, ..protocol.clone() };
+        let words = refusals(&version, &closed, &[&own]);
+        assert!(words[0].contains("`oltp_insert` is no script of sysbench's"), "{words:?}");
         let newer = Version::parse("sysbench 1.1.0").unwrap();
         assert_eq!(refusals(&newer, &Protocol { open_loop: None, ..protocol }, &[]).len(), 0);
     }

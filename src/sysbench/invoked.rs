@@ -15,7 +15,7 @@ pub struct Invoked {
     options: BTreeMap<&'static str, String>,
 }
 
-const KEPT: [&str; 16] = [
+const KEPT: [&str; 19] = [
     "tables",
     "table_size",
     "threads",
@@ -30,6 +30,9 @@ const KEPT: [&str; 16] = [
     "index_updates",
     "non_index_updates",
     "delete_inserts",
+    "random_points",
+    "number_of_ranges",
+    "delta",
     "rand_type",
     "db_ps_mode",
 ];

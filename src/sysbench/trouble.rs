@@ -26,7 +26,7 @@ pub fn words(messages: &[Message]) -> Option<String> {
 
 /// What can be done about it, where that is known.
 pub fn remedy(text: &str) -> Option<&'static str> {
-    const KNOWN: [(&[&str], &str); 9] = [
+    const KNOWN: [(&[&str], &str); 10] = [
         (
             &["max_prepared_stmt_count", " 1461"],
             "sysbench prepares every statement of every table on each connection: raise the \
@@ -50,6 +50,11 @@ pub fn remedy(text: &str) -> Option<&'static str> {
             &["Cannot find benchmark"],
             "sysbench's own scripts are not where it looks for them (/usr/share/sysbench): \
              install the whole package",
+        ),
+        (
+            &["Duplicate entry", " 1062"],
+            "without transactions two connections may insert the same row, and sysbench ends: \
+             skip_trx = false, or engine = \"native\"",
         ),
         (&["Access denied", " 1045"], "the account or its password is not the server's"),
         (

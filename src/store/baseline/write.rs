@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::{Bytes, ResultCell, ResultSet, ResultSource, Scenario, SpecId, WorkloadOptions};
+use crate::model::{
+    Bytes, Flag, Number, ResultCell, ResultSet, ResultSource, Scenario, SpecId, WorkloadOptions,
+};
 use crate::store::disk;
 use crate::store::error::{Fault, Faults, StoreError};
 
@@ -250,21 +252,12 @@ fn scenario_section(scenario: &Scenario) -> String {
         text += &format!("title         = {}\n", quoted(title));
     }
     text += &format!("workload      = {}\n", quoted(scenario.workload.name()));
-    text += &format!("range_selects = {}\n", options.range_selects);
-    text += &format!("skip_trx      = {}\n", options.skip_trx);
-    for (name, value, default) in [
-        ("point_selects", options.point_selects, default.point_selects),
-        ("simple_ranges", options.simple_ranges, default.simple_ranges),
-        ("sum_ranges", options.sum_ranges, default.sum_ranges),
-        ("order_ranges", options.order_ranges, default.order_ranges),
-        ("distinct_ranges", options.distinct_ranges, default.distinct_ranges),
-        ("range_size", options.range_size, default.range_size),
-        ("index_updates", options.index_updates, default.index_updates),
-        ("non_index_updates", options.non_index_updates, default.non_index_updates),
-        ("delete_inserts", options.delete_inserts, default.delete_inserts),
-    ] {
-        if value != default {
-            text += &format!("{name} = {value}\n");
+    for flag in Flag::ALL {
+        text += &format!("{:<13} = {}\n", flag.name(), flag.of(options));
+    }
+    for number in Number::ALL {
+        if number.of(options) != number.of(&default) {
+            text += &format!("{} = {}\n", number.name(), number.of(options));
         }
     }
     text

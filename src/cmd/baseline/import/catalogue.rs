@@ -9,7 +9,7 @@ use anyhow::anyhow;
 
 use crate::cli::KeepArgs;
 use crate::cmd::Failure;
-use crate::model::{Access, ReadType, Scenario, ScenarioId, WorkloadOptions};
+use crate::model::{Access, Flag, Number, ReadType, Scenario, ScenarioId, WorkloadOptions};
 use crate::store::baseline;
 use crate::sysbench::{Block, Invoked};
 use crate::workload::builtin;
@@ -141,27 +141,16 @@ fn is_named(scenario: &Scenario, heading: &str) -> bool {
 /// sysbench's defaults where the line does not say.
 fn options_of(invoked: &Invoked) -> WorkloadOptions {
     let mut options = WorkloadOptions::default();
-    options.range_selects = invoked.switch("range_selects").unwrap_or(options.range_selects);
-    options.skip_trx = invoked.switch("skip_trx").unwrap_or(options.skip_trx);
-    for (name, place) in numbers(&mut options) {
-        let number = invoked.number(name).and_then(|number| u32::try_from(number).ok());
-        *place = number.unwrap_or(*place);
+    for flag in Flag::ALL {
+        let place = flag.of_mut(&mut options);
+        *place = invoked.switch(flag.name()).unwrap_or(*place);
+    }
+    for number in Number::ALL {
+        let place = number.of_mut(&mut options);
+        let value = invoked.number(number.name()).and_then(|value| u32::try_from(value).ok());
+        *place = value.unwrap_or(*place);
     }
     options
-}
-
-fn numbers(options: &mut WorkloadOptions) -> [(&'static str, &mut u32); 9] {
-    [
-        ("point_selects", &mut options.point_selects),
-        ("simple_ranges", &mut options.simple_ranges),
-        ("sum_ranges", &mut options.sum_ranges),
-        ("order_ranges", &mut options.order_ranges),
-        ("distinct_ranges", &mut options.distinct_ranges),
-        ("range_size", &mut options.range_size),
-        ("index_updates", &mut options.index_updates),
-        ("non_index_updates", &mut options.non_index_updates),
-        ("delete_inserts", &mut options.delete_inserts),
-    ]
 }
 
 /// `ID=WORKLOAD,OPTION=VALUE,...`
@@ -189,14 +178,13 @@ fn set(options: &mut WorkloadOptions, part: &str) -> Result<(), String> {
         "off" | "false" => Ok(false),
         _ => Err(format!("{name} is on or off")),
     };
-    match name {
-        "range_selects" => options.range_selects = switch()?,
-        "skip_trx" => options.skip_trx = switch()?,
-        _ => {
-            let place = numbers(options).into_iter().find(|(known, _)| *known == name);
-            let (_, place) = place.ok_or(format!("`{name}` is no option"))?;
-            *place = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+    match (Flag::from_name(name), Number::from_name(name)) {
+        (Some(flag), _) => *flag.of_mut(options) = switch()?,
+        (None, Some(number)) => {
+            let value = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+            *number.of_mut(options) = value;
         }
+        (None, None) => return Err(format!("`{name}` is no option")),
     }
     Ok(())
 }
