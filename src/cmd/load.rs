@@ -70,6 +70,7 @@ impl Loading<'_> {
             loaders: loaders.unwrap_or_else(|| dataset::default_loaders(self.loaded.host.cpus)),
             server_cpus: Some(planned.cpus),
             disk_free: self.sites.disk_free(),
+            route: None,
             replace: self.arguments.replace,
             refresh: false,
         };

@@ -167,7 +167,10 @@ impl Load<'_> {
         let loaders = self.loaders(unfinished.len());
         let (route, may_skip_log) = self.runtime.block_on(async {
             let is_shared = self.shares_tables(unfinished.len());
-            let route = LoadRoute::choose(&mut found.admin, is_shared).await;
+            let route = match self.options.route {
+                Some(route) => route,
+                None => LoadRoute::choose(&mut found.admin, is_shared).await,
+            };
             (route, session::may_skip_log(&mut found.admin).await)
         });
         let takes_files = AtomicBool::new(route == LoadRoute::Files);

@@ -44,6 +44,8 @@ pub struct LoadOptions {
     /// Room where the server keeps its data; `None` where that is not known. What is missing of
     /// the dataset must fit.
     pub disk_free: Option<Bytes>,
+    /// How rows reach the server; `None`: as the server is asked and chosen for.
+    pub route: Option<LoadRoute>,
     /// Whether the tables of a schema that holds something else are dropped.
     pub replace: bool,
     /// Whether a dataset that is marked as changed is made anew.
@@ -53,7 +55,14 @@ pub struct LoadOptions {
 impl Default for LoadOptions {
     /// One loader, and nothing is dropped.
     fn default() -> Self {
-        Self { loaders: 1, server_cpus: None, disk_free: None, replace: false, refresh: false }
+        Self {
+            loaders: 1,
+            server_cpus: None,
+            disk_free: None,
+            route: None,
+            replace: false,
+            refresh: false,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Must not know: which rows.
 
 use crate::driver::adapter::Admin;
+use crate::model::Flavour;
 
 use super::LoadError;
 use super::schema::Home;
@@ -21,6 +22,9 @@ const PACKET_MIN: usize = 1_024;
 pub enum LoadRoute {
     /// LOAD DATA LOCAL, streamed.
     Files,
+    /// Multi-row INSERT, because it is a MariaDB: prepared ones cost it less than files, of which
+    /// it reads every byte on its own.
+    InsertsAsTheyAreCheaper,
     /// Multi-row INSERT, because `local_infile` is off.
     InsertsAsFilesAreOff,
     /// Multi-row INSERT, because the server refused a file although `local_infile` is on.
@@ -35,6 +39,9 @@ impl LoadRoute {
     pub fn words(self) -> &'static str {
         match self {
             Self::Files => "LOAD DATA LOCAL, which the server allows (local_infile)",
+            Self::InsertsAsTheyAreCheaper => {
+                "multi-row INSERT, prepared, which costs MariaDB less than LOAD DATA"
+            }
             Self::InsertsAsFilesAreOff => "multi-row INSERT, because local_infile is off",
             Self::InsertsAsFilesAreRefused => {
                 "multi-row INSERT, because LOAD DATA LOCAL was refused"
@@ -53,6 +60,10 @@ impl LoadRoute {
         let takes_files = admin.scalar("SELECT @@GLOBAL.local_infile").await.ok().flatten();
         if takes_files.as_deref() != Some("1") {
             return Self::InsertsAsFilesAreOff;
+        }
+        let version = admin.scalar("SELECT @@version").await.ok().flatten().unwrap_or_default();
+        if Flavour::of_version(&version) == Flavour::MariaDb {
+            return Self::InsertsAsTheyAreCheaper;
         }
         let mode = admin.scalar("SELECT @@GLOBAL.innodb_autoinc_lock_mode").await.ok().flatten();
         match mode.as_deref() {

@@ -100,7 +100,8 @@ fn load_and_clean_do_alone_what_run_does_and_leaves() {
     let space = Workspace::new(&server, "commands", &["oltp_read_only"]);
     space.gridbench(&["clean"]).exits(0).says("no dataset of this matrix");
     let loaded = space.gridbench(&["load", "--loaders", "3"]).exits(0);
-    let loaded = loaded.says("dataset commands loaded: 2,000 rows").says("LOAD DATA LOCAL");
+    let loaded =
+        loaded.says("dataset commands loaded: 2,000 rows").says("by multi-row INSERT, prepared");
     let sum = "SELECT CAST(SUM(CRC32(CONCAT_WS('\t', id, k, c, pad))) AS CHAR) FROM \
                commands.sbtest2";
     let sum = sql(&space.endpoint, &[sum]).expect("a sum");

@@ -243,7 +243,7 @@ fn time(estimate: &Estimate) -> String {
     format!(
         "Time         about {}: trials {}, loading {}, around them {}\n\
          {INDENT}loading, if not done yet: {} rows at {} a second, {} at {};\n\
-         {INDENT}by LOAD DATA LOCAL where the server allows it, by INSERT elsewhere",
+         {INDENT}by LOAD DATA LOCAL where MySQL allows it, by prepared INSERT elsewhere",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),

@@ -177,6 +177,7 @@ impl<'a> Session<'a> {
             loaders: dataset::default_loaders(self.host_cpus),
             server_cpus: Some(planned.cpus),
             disk_free: self.sites.disk_free(),
+            route: None,
             replace: self.replace,
             refresh,
         };
