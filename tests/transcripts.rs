@@ -74,9 +74,9 @@ fn compare(
     let prepared = program.prepared_count() - refused;
     assert_eq!(expected.iter().filter(is_prepare).count(), prepared, "{what}");
     assert_eq!(expected.len(), prepared + EVENTS * program.len(), "{what}");
-    let wire = log.of(&WireDriver::new(&log.endpoint), &program);
+    let wire = log.of(&WireDriver::new(&log.endpoint), &program, expected.len());
     assert_same(&wire, &expected, &format!("{what}: the lean client"));
-    let reference = log.of(&AsyncDriver::new(&log.endpoint), &program);
+    let reference = log.of(&AsyncDriver::new(&log.endpoint), &program, expected.len());
     assert_same(&reference, &expected, &format!("{what}: mysql_async"));
 }
 
@@ -125,14 +125,21 @@ impl Log {
         })
     }
 
-    /// The statements of a trial of one connection.
-    fn of<D: Driver>(&self, driver: &D, program: &Arc<Program>) -> Vec<String> {
+    /// The statements of a trial of one connection, at least so many: a machine that is busy with
+    /// other things gets a longer trial.
+    fn of<D: Driver>(&self, driver: &D, program: &Arc<Program>, at_least: usize) -> Vec<String> {
+        let trials = [300, 3_000, 30_000].into_iter();
+        let mut logs = trials.map(|millis| self.of_trial(driver, program, millis));
+        logs.find(|log| log.len() >= at_least).expect("half a minute is enough")
+    }
+
+    fn of_trial<D: Driver>(&self, driver: &D, program: &Arc<Program>, millis: u64) -> Vec<String> {
         let setup = TrialSetup {
             program: Arc::clone(program),
             concurrency: 1,
             handles_max: program.prepared_count(),
             warmup: Duration::ZERO,
-            duration: Duration::from_millis(300),
+            duration: Duration::from_millis(millis),
             drain_limit: Duration::from_secs(20),
             connect_limit: Duration::from_secs(20),
             seed: 1,
