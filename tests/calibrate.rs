@@ -285,8 +285,14 @@ fn a_calibration_prints_a_table_and_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["calibrate", "--duration=200ms", "--rounds=1", "--connections=4"];
     let beside = ["--statements=text,prepared", "--beside=floor"];
-    let mut command = gridbench(&arguments, folder.path());
-    let output = command.args(beside).output().unwrap();
+    let run = || gridbench(&arguments, folder.path()).args(beside).output().unwrap();
+    let mut output = run();
+    // A virtual machine that stands still for seconds fails a round, which is told by exit 3.
+    for _ in 0..5 {
+        if output.status.code() == Some(3) {
+            output = run();
+        }
+    }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();

@@ -11,7 +11,7 @@ use super::matrix_source::{LoadedPlan, load_plan};
 use super::run::site::Sites;
 use super::{Failure, Outcome, chain, signals};
 use crate::cli::LoadArgs;
-use crate::load::{LoadOptions, LoadReport};
+use crate::load::{LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{Bytes, Interrupt, PlannedSpec, ServerInfo, TableCheck};
 use crate::ui::{Align, Printer, Progress, Table, figures};
 
@@ -104,7 +104,10 @@ fn text(planned: &PlannedSpec, info: &ServerInfo, report: &LoadReport) -> String
             format!("{:08x}", checksum.crc_xor),
         ]);
     }
-    let size = size_text(planned, info, report.dataset_bytes);
+    let mut size = size_text(planned, info, report.dataset_bytes);
+    if report.outcome == LoadOutcome::Reused {
+        size += "\nrows, ids and checksums as the server counted them when it was loaded";
+    }
     format!(
         "{}: {} at {}\n{size}\n{}\n",
         planned.spec.id,

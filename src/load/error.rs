@@ -45,6 +45,15 @@ pub enum LoadError {
         /// The name.
         charset: String,
     },
+    /// A schema that holds no dataset, whatever is asked.
+    #[error(
+        "`{database}` cannot hold a dataset: it is the server's own, or no name of a schema; name \
+         another one as `database` in the targets file"
+    )]
+    NoSchema {
+        /// The name.
+        database: String,
+    },
     /// What is missing of the dataset does not fit; nothing was written.
     #[error(
         "the dataset needs about {} MB more, and {} MB are free where the server keeps its data; \

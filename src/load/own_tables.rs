@@ -42,6 +42,8 @@ pub struct OwnTables<'a> {
     pub seed: u64,
     /// Rows in each table of the dataset, for tables that have as many.
     pub table_size: u64,
+    /// Whether all are made anew, complete or not.
+    pub anew: bool,
     /// Whether a table that is used again is read once, so that the server has it in its cache.
     pub into_cache: bool,
 }
@@ -157,7 +159,9 @@ impl Work<'_> {
             }),
             Some((found, state)) if is_there && state == COMPLETE => {
                 let is_same = *found == self.fingerprint(table);
-                Ok(is_same && self.count(table).await? == table.row_count(self.own.table_size))
+                Ok(!self.own.anew
+                    && is_same
+                    && self.count(table).await? == table.row_count(self.own.table_size))
             }
             _ => Ok(false),
         }

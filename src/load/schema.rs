@@ -20,6 +20,10 @@ pub const STATE_TABLE: &str = "gridbench_dataset";
 const FORGOTTEN_MAX: usize = 1_000;
 /// A connection that has just ended keeps its lock until the server has noticed.
 const LOCK_WAIT_SECS: u32 = 3;
+/// What every server keeps for itself.
+const OWN_SCHEMAS: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+/// No server takes a longer name of a schema.
+const NAME_CHARS: usize = 64;
 /// MySQL takes no longer name of a lock.
 const LOCK_NAME_CHARS: usize = 64;
 /// No longer than the state table's column.
@@ -80,6 +84,9 @@ impl Home {
 
     /// Connects without choosing the schema, which need not be there, and takes its lock.
     pub(super) async fn connect_locked(&self) -> Result<Admin, LoadError> {
+        if !may_hold_a_dataset(&self.database) {
+            return Err(LoadError::NoSchema { database: self.database.clone() });
+        }
         let endpoint = Endpoint { database: None, ..self.endpoint.clone() };
         let connected = Admin::connect(&endpoint).await;
         let mut admin = connected.map_err(|error| self.failed("connecting", error))?;
@@ -288,4 +295,28 @@ impl Home {
 /// The text between the quotes of an SQL string.
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "''")
+}
+
+/// Whether a name is one of a schema that can be created, and not the server's own.
+fn may_hold_a_dataset(name: &str) -> bool {
+    let is_own = OWN_SCHEMAS.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let is_known = |c: char| !c.is_control() && !"`/\\.".contains(c);
+    let length = name.chars().count();
+    !is_own && (1..=NAME_CHARS).contains(&length) && name.chars().all(is_known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_own_schemas_and_what_is_no_name_hold_no_dataset() {
+        let long = "x".repeat(65);
+        for name in ["mysql", "SYS", "Performance_Schema", "information_schema", "", "a`b", &long] {
+            assert!(!may_hold_a_dataset(name), "{name}");
+        }
+        for name in ["sbtest", "my-shop", "mysql2", "\u{6570}\u{636e}"] {
+            assert!(may_hold_a_dataset(name), "{name}");
+        }
+    }
 }

@@ -146,14 +146,13 @@ impl Plan {
         count
     }
 
-    /// The own tables of the workloads of a spec's cells, each name once.
-    pub fn own_tables(&self, spec: &PlannedSpec) -> Vec<OwnTable> {
+    /// The own tables of all workloads of the matrix, each name once: also of those that are not
+    /// measured now, so that what there is does not depend on what was measured before.
+    pub fn own_tables(&self) -> Vec<OwnTable> {
         let mut tables: Vec<OwnTable> = Vec::new();
-        for cell in self.cells.iter().filter(|cell| self.spec(cell).spec.id == spec.spec.id) {
-            for table in &self.scenario(cell).workload.tables {
-                if tables.iter().all(|known| known.name != table.name) {
-                    tables.push(table.clone());
-                }
+        for table in self.matrix.scenarios.iter().flat_map(|scenario| &scenario.workload.tables) {
+            if tables.iter().all(|known| known.name != table.name) {
+                tables.push(table.clone());
             }
         }
         tables

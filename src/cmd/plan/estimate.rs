@@ -121,7 +121,7 @@ fn own_tables(plan: &Plan, is_managed: bool) -> Vec<u64> {
         }
         seen.push(&spec.dataset);
         let size = spec.dataset.table_size;
-        rows.extend(plan.own_tables(spec).iter().map(|table| table.row_count(size)));
+        rows.extend(plan.own_tables().iter().map(|table| table.row_count(size)));
     }
     rows
 }

@@ -14,7 +14,7 @@ use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadReport, OwnTables};
+use crate::load::{self, LoadOptions, LoadOutcome, LoadReport, OwnTables};
 use crate::model::{
     Cell, Dataset, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
     ServerRecord, Trial, TrialStatus,
@@ -152,7 +152,8 @@ impl<'a> Session<'a> {
         let refresh = trials.first().is_some_and(|trial| self.plan.refreshes(None, trial));
         let report = self.load(planned, &site, refresh)?;
         site.endpoint.database = Some(report.database.clone());
-        self.own_tables(planned, &site)?;
+        let anew = refresh && report.outcome != LoadOutcome::Reused;
+        self.own_tables(planned, &site, anew)?;
         self.directory.set_server(ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
@@ -202,6 +203,7 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<()> {
         if self.is_changed && self.plan.refreshes(previous, trial) {
             self.load(planned, site, true)?;
+            self.own_tables(planned, site, true)?;
         }
         let cell = &self.plan.cells[trial.cell];
         if !self.is_changed && self.plan.scenario(cell).access().writes() {
@@ -213,15 +215,15 @@ impl<'a> Session<'a> {
     }
 
     /// Makes sure of the tables that belong to the workloads of the spec's cells.
-    fn own_tables(&mut self, planned: &PlannedSpec, site: &Site) -> anyhow::Result<()> {
+    fn own_tables(&mut self, planned: &PlannedSpec, site: &Site, anew: bool) -> anyhow::Result<()> {
         let id = planned.spec.id.as_str();
-        let tables = self.plan.own_tables(planned);
+        let tables = self.plan.own_tables();
         if tables.is_empty() {
             return Ok(());
         }
         let Dataset { seed, table_size, .. } = planned.dataset;
         let into_cache = self.plan.class() == DatasetClass::FullCache;
-        let own = OwnTables { tables: &tables, seed, table_size, into_cache };
+        let own = OwnTables { tables: &tables, seed, table_size, anew, into_cache };
         let progress = &mut self.progress;
         let observe = &mut |table: &str, done: u64, all: u64| {
             let stage = format!("filling {table}");

@@ -2,6 +2,7 @@
 //!
 //! Must not know: what the lines mean.
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -135,14 +136,22 @@ fn spawn_on(setup: &SysbenchSetup, line: &CommandLine) -> io::Result<(Child, Sen
 fn command(program: &Path, line: &CommandLine) -> Command {
     let mut command = dying_with_us(program);
     command.args(&line.arguments).process_group(0);
-    // Its client library would take this for the password of an account that has none.
-    command.env_remove("MYSQL_PWD");
+    // A targets file may take the password from any variable, and the client library takes
+    // MYSQL_PWD for that of an account that has none.
+    command.env_clear().envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)));
     let stdin = match line.config {
         Some(_) => Stdio::piped(),
         None => Stdio::null(),
     };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// What finding programs, libraries, scripts and the right words takes.
+fn is_passed_on(name: &OsStr) -> bool {
+    const NAMES: [&str; 8] =
+        ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "LUA_PATH", "LUA_CPATH", "TZ"];
+    NAMES.iter().any(|passed| name == *passed) || name.to_string_lossy().starts_with("LC_")
 }
 
 /// sysbench ignores that nobody reads what it prints, so a killed gridbench would leave it at
