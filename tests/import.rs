@@ -182,10 +182,19 @@ fn outputs_of_the_real_program_are_imported_or_told_why_not() {
             workspace.refused(&import(&[path.to_str().unwrap()], &[&common[..], &more].concat()));
         assert!(said.contains(part), "{name}: {said}");
     }
-    let path = output("killed");
-    let more = ["--scenario", "read-only-range", "--replace", "--partial"];
-    workspace.done(&import(&[path.to_str().unwrap()], &[&common[..], &more].concat()));
-    assert!(workspace.read("real/all").cells[0].qps.unwrap().0 > 0);
+    // What such a number is worth stands in the set.
+    for (name, scenario, words) in [
+        ("killed", "read-only-range", "cut off; the number is the mean"),
+        ("rate", "read-only-point", "what was asked for"),
+    ] {
+        let (path, table) = (output(name), format!("{name}/all"));
+        let more = ["--as", &table, "--scenario", scenario, "--partial"];
+        workspace.done(&import(&[path.to_str().unwrap()], &[&common[2..], &more].concat()));
+        assert!(workspace.read(&table).cells[0].qps.unwrap().0 > 0);
+        let shown = workspace.done(&["baseline", "show", name]);
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(words), "{shown}");
+    }
 }
 
 #[test]

@@ -60,7 +60,10 @@ impl Source<'_> {
         };
         for run in &runs {
             match self.number(&file, run, named.clone()) {
-                Ok(number) => reading.numbers.push(number),
+                Ok(number) => {
+                    reading.known.extend(reservations(path, run));
+                    reading.numbers.push(number);
+                }
                 Err((line, what)) => reading.fault(&file, Some(line), what),
             }
             let version = run.version.as_ref().map(ToString::to_string);
@@ -134,6 +137,26 @@ impl Source<'_> {
         }
         block.and_then(|block| self.catalogue.sending(block)).cloned()
     }
+}
+
+/// What a reader of a number must know of the run that it is from.
+fn reservations(path: &Path, run: &Run) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut known = Vec::new();
+    if let Some(rate) = run.rate {
+        known.push(format!(
+            "{name}, line {}: driven at {rate} events a second; that is what was asked for, not what \
+             the server can do.",
+            run.lines.0
+        ));
+    }
+    if run.whole_block().is_none_or(|block| block.unfinished.is_some()) {
+        let (first, last) = run.lines;
+        known.push(format!(
+            "{name}, lines {first} to {last}: cut off; the number is the mean of its interval lines."
+        ));
+    }
+    known
 }
 
 /// What the text itself says.
