@@ -220,6 +220,24 @@ fn a_table_that_gridbench_did_not_make_is_left_alone() {
 }
 
 #[test]
+fn a_table_that_somebody_made_anew_under_our_name_is_left_alone() {
+    let server = Server::start(common::LARGE_PACKETS);
+    let site = Site::new(&server, &format!("{HEAD}{WORKLOAD}"));
+    assert!(site.run("first", &[]).0.status.success());
+    let schema = site.schema();
+    site.ask(&format!("DROP TABLE {schema}.visits"));
+    site.ask(&format!("CREATE TABLE {schema}.visits AS SELECT 42 AS answer"));
+    let (output, said) = site.run("second", &[]);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let cells = site.rows("second", "cells.csv");
+    assert!(cells[0]["reason"].contains("`visits` that gridbench did not make"), "{cells:?}");
+    let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
+    let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
+    assert!(!dropped.tables.contains(&"visits".to_owned()), "{dropped:?}");
+    assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
+}
+
+#[test]
 fn a_statement_that_the_server_refuses_is_named_in_the_servers_words() {
     let server = Server::start(common::LARGE_PACKETS);
     let statement = "SELECT nothing FROM sbtest{table} WHERE id = ?";

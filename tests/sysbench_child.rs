@@ -98,7 +98,7 @@ fn an_interrupt_ends_the_child_and_keeps_its_seconds() {
 const REPORT: &str = "echo 'Threads started!'; echo 'SQL statistics:'; \
     echo 'transactions: 2 (1.00 per sec.)'; echo 'queries: 32 (16.00 per sec.)'; \
     echo 'ignored errors: 0 (0.00 per sec.)'; echo 'reconnects: 0 (0.00 per sec.)'; \
-    echo 'total time: 2.0000s'";
+    echo 'total time: 2.0000s'; echo 'max: 9.00'";
 
 #[test]
 fn the_warm_up_is_a_run_of_its_own_and_counts_nothing() {

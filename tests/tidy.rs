@@ -13,7 +13,7 @@ const IMPORT_LAW: &[(&str, &[&str])] = &[
     ("driver", &["model"]),
     ("load", &["model", "workload", "driver"]),
     ("stats", &["model"]),
-    ("sysbench", &["model", "stats"]),
+    ("sysbench", &["model", "workload", "stats"]),
     ("exec", &["model", "workload", "driver", "load", "stats", "sysbench"]),
     ("target", &["model", "driver"]),
     ("store", &["model", "workload", "stats"]),

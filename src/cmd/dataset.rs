@@ -8,8 +8,11 @@ use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
 use crate::load::{
     self, LoadError, LoadEvent, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage,
+    OwnTables,
 };
-use crate::model::{Bytes, DatasetRecord, Endpoint, Interrupt, PlannedSpec, ServerInfo};
+use crate::model::{
+    Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo,
+};
 use crate::ui::{LoadingRows, Progress, figures};
 
 /// Loaders wait for the server's DDL most of the time where tables are many and small, so even
@@ -55,6 +58,53 @@ pub(super) fn stand(
         ));
     }
     Ok(report)
+}
+
+/// Whose own tables are to stand, and where.
+pub(super) struct OwnPlace<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) planned: &'a PlannedSpec,
+    /// With the dataset's schema as its database.
+    pub(super) endpoint: &'a Endpoint,
+}
+
+/// Sees to it that the own tables of the matrix's workloads stand beside the dataset, and says
+/// what became of them. `anew`: all of them are made anew.
+pub(super) fn own_tables(
+    place: &OwnPlace<'_>,
+    anew: bool,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> Result<(), LoadError> {
+    let OwnPlace { plan, planned, endpoint } = place;
+    let (spec, tables) = (planned.spec.id.as_str(), plan.own_tables());
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let Dataset { seed, table_size, .. } = planned.dataset;
+    let into_cache = plan.class() == DatasetClass::FullCache;
+    let own = OwnTables { tables: &tables, seed, table_size, anew, into_cache };
+    let observe = &mut |table: &str, rows_done, rows_total| {
+        let stage = &format!("filling {table}");
+        let (rows_found, bytes_sent) = (0, 0);
+        progress.loading(&LoadingRows {
+            spec,
+            stage,
+            rows_done,
+            rows_found,
+            rows_total,
+            bytes_sent,
+        });
+    };
+    let report = load::ensure_own_tables(endpoint, &own, interrupt, observe)?;
+    progress.line(&format!(
+        "{spec}: own tables: {} found complete, {} made with {} rows in {}",
+        report.reused,
+        report.made,
+        figures::count(report.rows),
+        figures::duration(report.elapsed)
+    ));
+    Ok(())
 }
 
 /// What the server says of itself.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-use super::dataset::{self, Wanted};
+use super::dataset::{self, OwnPlace, Wanted};
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::run::site::Sites;
 use super::{Failure, Outcome, chain, signals};
 use crate::cli::LoadArgs;
 use crate::load::{LoadOptions, LoadOutcome, LoadReport};
-use crate::model::{Bytes, Interrupt, PlannedSpec, ServerInfo, TableCheck};
+use crate::model::{Bytes, Endpoint, Interrupt, PlannedSpec, ServerInfo, TableCheck};
 use crate::ui::{Align, Printer, Progress, Table, figures};
 
 /// The variable that says how large the buffer pool is.
@@ -76,6 +76,13 @@ impl Loading<'_> {
         };
         let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
         let report = dataset::stand(&wanted, &self.interrupt, &mut self.progress);
+        let report = report.and_then(|report| {
+            let database = Some(report.database.clone());
+            let endpoint = &Endpoint { database, ..site.endpoint.clone() };
+            let place = OwnPlace { plan: &self.loaded.plan, planned, endpoint };
+            dataset::own_tables(&place, false, &self.interrupt, &mut self.progress)?;
+            Ok(report)
+        });
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
             server.stop()?;

@@ -62,20 +62,8 @@ impl<'a> Loader<'a> {
         shared: &'a Shared<'a>,
         retried: &'a dyn Fn(String),
     ) -> Result<Self, LoadError> {
-        let mut tried = 0;
-        loop {
-            match session::open(shared.home, shared.may_skip_log).await {
-                Ok((admin, packet_max)) => {
-                    return Ok(Self { admin, shared, retried, packet_max, prepared: None });
-                }
-                Err(error) if error.is_transient() && tried + 1 < TRIES => {
-                    retried(error.to_string());
-                    pause(shared.stop, tried).await?;
-                    tried += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let (admin, packet_max) = open(shared, 0, retried).await?;
+        Ok(Self { admin, shared, retried, packet_max, prepared: None })
     }
 
     /// Does a step, again and again where it fails for a reason that passes.
@@ -280,23 +268,10 @@ impl<'a> Loader<'a> {
     }
 
     async fn reconnect(&mut self, tried: u32) -> Result<(), LoadError> {
-        let mut tried = tried;
-        loop {
-            match session::open(self.shared.home, self.shared.may_skip_log).await {
-                Ok((admin, packet_max)) => {
-                    self.admin = admin;
-                    self.packet_max = packet_max;
-                    self.prepared = None;
-                    // It may have been forgotten with all else of the last second.
-                    return self.shared.home.write_identity(&mut self.admin, &[]).await;
-                }
-                Err(error) if error.is_transient() && tried + 1 < TRIES => {
-                    pause(self.shared.stop, tried).await?;
-                    tried += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        (self.admin, self.packet_max) = open(self.shared, tried, self.retried).await?;
+        self.prepared = None;
+        // It may have been forgotten with all else of the last second.
+        self.shared.home.write_identity(&mut self.admin, &[]).await
     }
 
     fn uses_files(&self) -> bool {
@@ -327,6 +302,25 @@ impl<'a> Loader<'a> {
 
     fn failed(&self, number: u32, doing: &str, error: DriverError) -> LoadError {
         self.shared.home.failed(&format!("{doing} {}", names::table(number)), error)
+    }
+}
+
+/// A session with the largest statement that its server takes; tried again where it fails for a
+/// reason that passes, of which `tried` tries are spent.
+async fn open(
+    shared: &Shared<'_>,
+    mut tried: u32,
+    retried: &dyn Fn(String),
+) -> Result<(Admin, usize), LoadError> {
+    loop {
+        match session::open(shared.home, shared.may_skip_log).await {
+            Err(error) if error.is_transient() && tried + 1 < TRIES => {
+                retried(error.to_string());
+                pause(shared.stop, tried).await?;
+                tried += 1;
+            }
+            done => return done,
+        }
     }
 }
 

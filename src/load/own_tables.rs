@@ -11,6 +11,7 @@ use crate::driver::adapter::Admin;
 use crate::model::{Endpoint, Interrupt, OwnTable};
 use crate::workload::own_tables::{OwnTableRows, fingerprint, insert};
 
+use super::verify::NO_SUCH_TABLE;
 use super::{LoadError, crew};
 
 /// The table that says which own tables we made.
@@ -22,15 +23,34 @@ const LOCK_WAIT_SECS: u32 = 3;
 const COMPLETE: &str = "complete";
 const LOADING: &str = "loading";
 
-/// The tables of a schema that a run made for workloads, and the table that says so, last.
+/// The tables of a schema that runs made for workloads, and the table that says so, last. One
+/// that somebody has made anew under such a name is not among them.
 pub(super) async fn owned_names(
     admin: &mut Admin,
     database: &str,
 ) -> Result<Vec<String>, LoadError> {
-    let sql = format!("SELECT name FROM `{database}`.{OWN_STATE_TABLE} ORDER BY name");
+    let sql = format!("SELECT name, definition FROM `{database}`.{OWN_STATE_TABLE} ORDER BY name");
     let rows = admin.rows(&sql).await.map_err(|e| failed(database, "reading its state", e))?;
-    let names = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
-    Ok(names.chain([OWN_STATE_TABLE.to_owned()]).collect())
+    let mut names = Vec::new();
+    for row in rows {
+        let [Some(name), Some(made)] = &row[..] else { continue };
+        let is_ours = made.is_empty()
+            || match definition(admin, database, name).await {
+                Ok(found) => found == *made,
+                Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => false,
+                Err(error) => return Err(failed(database, "reading a definition", error)),
+            };
+        names.extend(is_ours.then(|| name.clone()));
+    }
+    names.push(OWN_STATE_TABLE.to_owned());
+    Ok(names)
+}
+
+/// How the server tells a table, without how far its numbers have come.
+async fn definition(admin: &mut Admin, database: &str, name: &str) -> Result<String, DriverError> {
+    let rows = admin.rows(&format!("SHOW CREATE TABLE `{database}`.`{name}`")).await?;
+    let told = rows.into_iter().next().and_then(|row| row.into_iter().nth(1).flatten());
+    Ok(without_counter(&told.unwrap_or_default()))
 }
 
 /// Own tables, and what their rows follow from.
@@ -104,8 +124,16 @@ pub fn ensure_own_tables(
     })
 }
 
-/// Fingerprint and state of each table that we made.
-type Standing = BTreeMap<String, (String, String)>;
+/// The tables that we made, by name.
+type Standing = BTreeMap<String, Made>;
+
+/// A table that we made.
+struct Made {
+    fingerprint: String,
+    /// As the server told it when it was created; empty where we were killed before it was noted.
+    definition: String,
+    state: String,
+}
 
 /// One connection at work in the schema.
 struct Work<'a> {
@@ -128,16 +156,19 @@ impl Work<'_> {
         }
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS {OWN_STATE_TABLE} (name VARCHAR(64) NOT NULL PRIMARY KEY, \
-             fingerprint CHAR(64) NOT NULL, state VARCHAR(16) NOT NULL) /*! ENGINE = innodb */"
+             fingerprint CHAR(64) NOT NULL, definition LONGTEXT NOT NULL, \
+             state VARCHAR(16) NOT NULL) /*! ENGINE = innodb */"
         );
         self.run(&sql, "creating its state table").await?;
-        let sql = format!("SELECT name, fingerprint, state FROM {OWN_STATE_TABLE}");
+        let sql = format!("SELECT name, fingerprint, definition, state FROM {OWN_STATE_TABLE}");
         let rows = self.admin.rows(&sql).await;
         let rows = rows.map_err(|error| failed(&self.database, "reading its state", error))?;
         let mut standing = Standing::new();
         for row in rows {
-            if let [Some(name), Some(fingerprint), Some(state)] = &row[..] {
-                standing.insert(name.clone(), (fingerprint.clone(), state.clone()));
+            if let [Some(name), Some(fingerprint), Some(definition), Some(state)] = &row[..] {
+                let [fingerprint, definition, state] =
+                    [fingerprint, definition, state].map(String::clone);
+                standing.insert(name.clone(), Made { fingerprint, definition, state });
             }
         }
         Ok(standing)
@@ -151,20 +182,29 @@ impl Work<'_> {
              WHERE table_schema = DATABASE() AND table_name = '{name}'"
         );
         let is_there = self.number(&sql, &format!("looking for {name}")).await? > 0;
-        match standing.get(name) {
-            None if is_there => Err(LoadError::Foreign {
-                database: self.database.clone(),
-                address: self.admin.address(),
-                found: format!("it holds a table `{name}` that gridbench did not make"),
-            }),
-            Some((found, state)) if is_there && state == COMPLETE => {
-                let is_same = *found == self.fingerprint(table);
-                Ok(!self.own.anew
-                    && is_same
-                    && self.count(table).await? == table.row_count(self.own.table_size))
-            }
-            _ => Ok(false),
+        let Some(made) = standing.get(name).filter(|_| is_there) else {
+            return if is_there { Err(self.foreign(name)) } else { Ok(false) };
+        };
+        // Somebody may have dropped ours and made another one of that name.
+        if !made.definition.is_empty() && made.definition != self.definition(name).await? {
+            return Err(self.foreign(name));
         }
+        let is_same = made.state == COMPLETE && made.fingerprint == self.fingerprint(table);
+        let rows = table.row_count(self.own.table_size);
+        Ok(!self.own.anew && is_same && self.count(table).await? == rows)
+    }
+
+    fn foreign(&self, name: &str) -> LoadError {
+        LoadError::Foreign {
+            database: self.database.clone(),
+            address: self.admin.address(),
+            found: format!("it holds a table `{name}` that gridbench did not make"),
+        }
+    }
+
+    async fn definition(&mut self, name: &str) -> Result<String, LoadError> {
+        let told = definition(&mut self.admin, &self.database, name).await;
+        told.map_err(|error| failed(&self.database, &format!("reading {name}'s definition"), error))
     }
 
     /// Makes a table, ours or new, from nothing.
@@ -174,9 +214,11 @@ impl Work<'_> {
         observe: &mut dyn FnMut(&str, u64, u64),
     ) -> Result<(), LoadError> {
         let name = &table.name;
-        self.mark(table, LOADING).await?;
+        self.mark(table, "", LOADING).await?;
         self.run(&format!("DROP TABLE IF EXISTS `{name}`"), &format!("dropping {name}")).await?;
         self.run(&table.ddl, &format!("running `{}`", table.ddl)).await?;
+        let definition = self.definition(name).await?;
+        self.mark(table, &definition, LOADING).await?;
         let rows = table.row_count(self.own.table_size);
         self.fill(table, rows, observe).await?;
         let found = self.count(table).await?;
@@ -184,7 +226,7 @@ impl Work<'_> {
             let (database, table) = (self.database.clone(), name.clone());
             return Err(LoadError::Count { database, table, found, expected: rows });
         }
-        self.mark(table, COMPLETE).await
+        self.mark(table, &definition, COMPLETE).await
     }
 
     async fn fill(
@@ -214,10 +256,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    async fn mark(&mut self, table: &OwnTable, state: &str) -> Result<(), LoadError> {
+    async fn mark(
+        &mut self,
+        table: &OwnTable,
+        definition: &str,
+        state: &str,
+    ) -> Result<(), LoadError> {
+        let definition = definition.replace('\\', "\\\\").replace('\'', "''");
         let sql = format!(
-            "REPLACE INTO {OWN_STATE_TABLE} (name, fingerprint, state) \
-             VALUES ('{}', '{}', '{state}')",
+            "REPLACE INTO {OWN_STATE_TABLE} (name, fingerprint, definition, state) \
+             VALUES ('{}', '{}', '{definition}', '{state}')",
             table.name,
             self.fingerprint(table)
         );
@@ -252,4 +300,28 @@ impl Work<'_> {
 /// An error while doing something to the tables.
 fn failed(database: &str, doing: &str, error: DriverError) -> LoadError {
     LoadError::new(format!("loading own tables of `{database}`, {doing}"), database, error)
+}
+
+/// Without `AUTO_INCREMENT=7`, which inserts move on.
+fn without_counter(definition: &str) -> String {
+    const COUNTER: &str = " AUTO_INCREMENT=";
+    match definition.split_once(COUNTER) {
+        None => definition.to_owned(),
+        Some((before, after)) => {
+            before.to_owned() + after.trim_start_matches(|c: char| c.is_ascii_digit())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_does_not_depend_on_the_rows() {
+        let told = "CREATE TABLE `t` (\n  `id` int AUTO_INCREMENT\n) ENGINE=InnoDB";
+        let grown = format!("{told} AUTO_INCREMENT=207 DEFAULT CHARSET=utf8mb4");
+        assert_eq!(without_counter(&grown), format!("{told} DEFAULT CHARSET=utf8mb4"));
+        assert_eq!(without_counter(told), told);
+    }
 }

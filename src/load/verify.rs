@@ -19,7 +19,7 @@ use super::state::Standing;
 const COUNTED_ROWS_MAX: u64 = 5_000_000;
 
 /// "Table does not exist".
-const NO_SUCH_TABLE: u16 = 1146;
+pub(super) const NO_SUCH_TABLE: u16 = 1146;
 
 /// The tables that were completed and still hold as many rows as they should, from the first id
 /// to the last one.

@@ -195,10 +195,11 @@ fn exclusion<'a>(exclusions: &'a [Exclusion], id: &CellId) -> Option<&'a Exclusi
 fn protocol(full: &Protocol, shrink: Option<&Shrink>, axis: &LevelAxis<'_>) -> Protocol {
     let concurrency = axis.ladder.clone().map_or(Ladder::Published, Ladder::Levels);
     let protocol = Protocol { concurrency, ..full.clone() };
-    match shrink {
+    let protocol = match shrink {
         Some(_) => Shrink::protocol(protocol),
         None => protocol,
-    }
+    };
+    protocol.as_the_engine_can()
 }
 
 fn planned_spec(

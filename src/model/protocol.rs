@@ -41,6 +41,42 @@ pub enum Engine {
     Sysbench,
 }
 
+impl Protocol {
+    /// As its engine can measure it: sysbench counts whole seconds, so that what is between is
+    /// rounded up.
+    pub fn as_the_engine_can(self) -> Self {
+        let whole = |time: Duration| {
+            Duration::from_secs(time.as_secs() + u64::from(time.subsec_nanos() > 0))
+        };
+        match self.engine {
+            Engine::Native => self,
+            Engine::Sysbench => {
+                let (duration, warmup) = (whole(self.duration), whole(self.warmup));
+                Self { duration, warmup, ..self }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Protocol {
+    /// One second of a closed loop of text statements, at 64 connections.
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            duration: Duration::from_secs(1),
+            warmup: Duration::ZERO,
+            repeats: 1,
+            concurrency: Ladder::Levels(vec![64]),
+            publish: Publish::Peak,
+            statements: StatementMode::Text,
+            keys: KeyLaw::Uniform,
+            seed: 1,
+            open_loop: None,
+            engine: Engine::Native,
+        }
+    }
+}
+
 /// Events are due by the clock, whatever the server makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenLoop {

@@ -1,12 +1,7 @@
 //! Comparisons, case by case.
 
-use std::time::Duration;
-
 use super::*;
-use crate::model::{
-    Arrivals, Bytes, DatasetClass, Engine, KeyLaw, Ladder, Publish, Rehearsal, Spec, StatementMode,
-    Workload, WorkloadOptions,
-};
+use crate::model::{Arrivals, Bytes, DatasetClass, Rehearsal, Spec, Workload, WorkloadOptions};
 
 fn scenario(id: &str, options: WorkloadOptions) -> Scenario {
     let id = ScenarioId::new(id).unwrap();
@@ -51,18 +46,8 @@ fn results(name: &str, cells: &[(u32, Option<u64>)]) -> ResultSet {
 }
 
 fn open_loop(rate: MilliRate) -> Protocol {
-    Protocol {
-        duration: Duration::from_secs(1),
-        warmup: Duration::ZERO,
-        repeats: 1,
-        concurrency: Ladder::Published,
-        publish: Publish::Peak,
-        statements: StatementMode::Text,
-        keys: KeyLaw::Uniform,
-        seed: 1,
-        open_loop: Some(OpenLoop { rate, arrivals: Arrivals::Fixed }),
-        engine: Engine::Native,
-    }
+    let open_loop = Some(OpenLoop { rate, arrivals: Arrivals::Fixed });
+    Protocol { open_loop, ..Protocol::for_tests() }
 }
 
 fn rehearsed(results: ResultSet) -> ResultSet {

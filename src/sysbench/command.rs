@@ -8,23 +8,10 @@ use std::time::Duration;
 
 use crate::model::{
     Address, Arrivals, Dataset, Endpoint, Flag, KeyLaw, Number, Protocol, Scenario, Secret,
-    StatementMode,
+    Statement, StatementMode,
 };
 
 use super::version::Version;
-
-/// The scripts that sysbench brings along, whose options are those of a scenario.
-const TRANSACTIONS: [&str; 3] = ["oltp_read_only", "oltp_read_write", "oltp_write_only"];
-/// Those that send one statement, and have none.
-const STATEMENTS: [&str; 7] = [
-    "oltp_point_select",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_delete",
-    "oltp_insert",
-    "select_random_points",
-    "select_random_ranges",
-];
 
 /// sysbench reads a configuration file in lines of 255 bytes.
 const CONFIG_LINE_MAX: usize = 255;
@@ -132,7 +119,7 @@ impl Invocation<'_> {
         let seed = seed % (i32::MAX as u64) + 1;
         arguments.extend([
             format!("--threads={}", self.concurrency),
-            format!("--time={}", whole_seconds(length)),
+            format!("--time={}", length.as_secs()),
             "--events=0".to_owned(),
             "--report-interval=1".to_owned(),
             "--percentile=95".to_owned(),
@@ -146,43 +133,22 @@ impl Invocation<'_> {
         }
     }
 
+    /// Of the scenario's options those that the script knows.
     fn workload(&self, arguments: &mut Vec<String>) {
-        let name = self.scenario.workload.name();
+        let Scenario { workload, options, .. } = self.scenario;
         arguments.push(format!("--table_size={}", self.dataset.table_size));
-        // These two read the first table alone, and refuse to be told of more.
-        if !name.starts_with("select_random_") {
+        // Scripts that read the first table alone refuse to be told of more.
+        if workload.statements().any(Statement::has_table) {
             arguments.push(format!("--tables={}", self.dataset.tables));
         }
-        let options = &self.scenario.options;
-        if TRANSACTIONS.contains(&name) {
-            for flag in Flag::ALL {
-                let value = if flag.of(options) { "on" } else { "off" };
-                arguments.push(format!("--{}={value}", flag.name()));
-            }
+        for flag in Flag::ALL.iter().filter(|flag| workload.uses_flag(**flag)) {
+            let value = if flag.of(options) { "on" } else { "off" };
+            arguments.push(format!("--{}={value}", flag.name()));
         }
-        for number in numbers(name) {
+        for number in Number::ALL.iter().filter(|number| workload.uses(**number)) {
             arguments.push(format!("--{}={}", number.name(), number.of(options)));
         }
     }
-}
-
-/// The numbers that a script knows.
-fn numbers(script: &str) -> Vec<Number> {
-    let others = [Number::RandomPoints, Number::NumberOfRanges, Number::Delta];
-    match script {
-        "select_random_points" => others[..1].to_vec(),
-        "select_random_ranges" => others[1..].to_vec(),
-        _ if TRANSACTIONS.contains(&script) => {
-            Number::ALL.iter().copied().filter(|number| !others.contains(number)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// sysbench counts whole seconds; what is between is rounded up, and 0 would have no end.
-pub fn whole_seconds(duration: Duration) -> u64 {
-    let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
-    seconds.max(1)
 }
 
 fn ps_mode(statements: StatementMode) -> &'static str {
@@ -218,8 +184,7 @@ pub fn refusals(version: &Version, protocol: &Protocol, scenarios: &[&Scenario])
     }
     for scenario in scenarios {
         let name = scenario.workload.name();
-        let is_script = TRANSACTIONS.contains(&name) || STATEMENTS.contains(&name);
-        if !is_script || !scenario.workload.is_built_in {
+        if !scenario.workload.is_built_in {
             refusals.push(format!(
                 "scenario {}: `{name}` is no script of sysbench's; use engine = \"native\", or \
                  leave it out with --only",
@@ -259,40 +224,21 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{
-        Engine, Ladder, MilliRate, OpenLoop, Publish, ScenarioId, Workload, WorkloadOptions,
-    };
+    use crate::model::{Engine, MilliRate, OpenLoop, ScenarioId, Workload, WorkloadOptions};
+    use crate::workload::builtin;
 
     fn scenario(workload: &str) -> Scenario {
         Scenario {
             id: ScenarioId::new("s").unwrap(),
             title: None,
-            workload: Arc::new(Workload {
-                name: workload.to_owned(),
-                is_built_in: true,
-                is_transaction: true,
-                groups_before_transaction: 0,
-                has_handles: true,
-                groups: Vec::new(),
-                tables: Vec::new(),
-            }),
+            workload: builtin(workload).unwrap(),
             options: WorkloadOptions { range_selects: false, ..WorkloadOptions::default() },
         }
     }
 
     fn protocol() -> Protocol {
-        Protocol {
-            duration: Duration::from_millis(1_500),
-            warmup: Duration::from_secs(10),
-            repeats: 1,
-            concurrency: Ladder::Levels(vec![64]),
-            publish: Publish::Peak,
-            statements: StatementMode::Text,
-            keys: KeyLaw::Uniform,
-            seed: 1,
-            open_loop: None,
-            engine: Engine::Sysbench,
-        }
+        let (duration, warmup) = (Duration::from_secs(2), Duration::from_secs(10));
+        Protocol { duration, warmup, engine: Engine::Sysbench, ..Protocol::for_tests() }
     }
 
     fn endpoint(address: Address, password: &str) -> Endpoint {
@@ -351,8 +297,7 @@ mod tests {
              --report-interval=1 --percentile=95 --histogram=on --rand-type=uniform \
              --rand-seed=2 --db-ps-mode=disable --table_size=100 \
              --tables=3 --range_selects=off --skip_trx=off --point_selects=10 --simple_ranges=1 \
-             --sum_ranges=1 --order_ranges=1 --distinct_ranges=1 --range_size=100 \
-             --index_updates=1 --non_index_updates=1 --delete_inserts=1 run"
+             --sum_ranges=1 --order_ranges=1 --distinct_ranges=1 --range_size=100 run"
         );
         assert_eq!(line.config, None);
     }

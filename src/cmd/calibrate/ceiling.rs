@@ -95,7 +95,7 @@ struct KeptFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bytes, Engine, KeyLaw, Ladder, Publish, ScenarioId, StatementMode};
+    use crate::model::{Bytes, ScenarioId};
     use crate::workload::builtin;
 
     fn host(cpu_model: &str) -> Host {
@@ -109,21 +109,6 @@ mod tests {
         let options = WorkloadOptions { range_selects, ..WorkloadOptions::default() };
         let workload = builtin(workload).unwrap();
         Scenario { id, title: None, workload, options }
-    }
-
-    fn protocol() -> Protocol {
-        Protocol {
-            duration: std::time::Duration::from_secs(1),
-            warmup: std::time::Duration::ZERO,
-            repeats: 1,
-            concurrency: Ladder::Levels(vec![64]),
-            publish: Publish::Peak,
-            statements: StatementMode::Text,
-            keys: KeyLaw::Uniform,
-            seed: 1,
-            open_loop: None,
-            engine: Engine::Native,
-        }
     }
 
     const KEPT: &str = r#"{"format": 1, "host": {"cpus": 2, "cpu_model": "EPYC", "kernel": "x"},
@@ -143,7 +128,7 @@ mod tests {
         std::fs::write(out.path().join(FILE), KEPT).unwrap();
         let ceilings = Ceilings::read(out.path(), &host("EPYC")).unwrap();
         let of = |workload, connections, threads| {
-            ceilings.of(&scenario(workload, true), &protocol(), (connections, threads))
+            ceilings.of(&scenario(workload, true), &Protocol::for_tests(), (connections, threads))
         };
         let read_only = |connections, threads| of("oltp_read_only", connections, threads);
         assert_eq!(read_only(64, 1), Some(MilliRate(200_000_000)));
@@ -154,7 +139,7 @@ mod tests {
         assert_eq!(of("oltp_write_only", 64, 1), None, "every round failed");
         assert_eq!(of("oltp_read_write", 64, 1), None);
         let points = scenario("oltp_read_only", false);
-        assert_eq!(ceilings.of(&points, &protocol(), (64, 1)), None, "another event");
+        assert_eq!(ceilings.of(&points, &Protocol::for_tests(), (64, 1)), None, "another event");
     }
 
     #[test]

@@ -63,17 +63,15 @@ impl LoadEngine {
         }
     }
 
-    /// Says which program it is, and where it measures otherwise than was asked.
-    pub(super) fn announce(&self, plan: &Plan, printer: Printer) {
-        let Self::Sysbench(program) = self else { return };
-        printer.talk(&format!("engine: {} ({})", program.path.display(), program.version));
-        let protocol = &plan.protocol;
-        let is_whole = |time: std::time::Duration| time.subsec_nanos() == 0;
-        if !is_whole(protocol.duration) || !is_whole(protocol.warmup) {
-            printer.talk("sysbench counts whole seconds: window and warm-up are rounded up");
+    /// Says which program it is.
+    pub(super) fn announce(&self, printer: Printer) {
+        if let Self::Sysbench(program) = self {
+            printer.talk(&format!("engine: {} ({})", program.path.display(), program.version));
         }
     }
+}
 
+impl Program {
     /// One trial of sysbench.
     ///
     /// # Errors
@@ -85,9 +83,6 @@ impl LoadEngine {
         trial: &Trial,
         site: &Site,
     ) -> Result<SysbenchSetup, Refused> {
-        let Self::Sysbench(program) = self else {
-            return Err(Refused("the native engine has no command line".to_owned()));
-        };
         let (cell, protocol) = (&plan.cells[trial.cell], &plan.protocol);
         let invocation = Invocation {
             scenario: plan.scenario(cell),
@@ -98,7 +93,7 @@ impl LoadEngine {
             seed: exec::trial_seed(protocol.seed, &cell.id, trial.repetition),
         };
         Ok(SysbenchSetup {
-            program: program.path.clone(),
+            program: self.path.clone(),
             warmup_line: invocation.warmup_line()?,
             command_line: invocation.command_line()?,
             concurrency: cell.id.concurrency,
@@ -110,9 +105,7 @@ impl LoadEngine {
             cpus: site.load_cpus(),
         })
     }
-}
 
-impl Program {
     /// Asks the program that was named, or the one on PATH, for its version.
     fn find(named: Option<&Path>) -> Result<Self, Failure> {
         let path = named.unwrap_or(Path::new("sysbench"));

@@ -18,7 +18,7 @@ use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
 use crate::ui::Printer;
 use engine::LoadEngine;
-use session::Session;
+use session::{Means, Session};
 use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
     let engine = LoadEngine::choose(arguments, &loaded.plan)?;
     announce(&loaded.plan, &sites, printer);
-    engine.announce(&loaded.plan, printer);
+    engine.announce(printer);
     if loaded.plan.trials().is_empty() {
         return Err(Failure::input(anyhow!(
             "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
@@ -37,8 +37,8 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     // A connection is an open file, and the usual limit is below the published concurrencies.
     raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
-    let mut session = Session::new(&loaded, (sites, engine), directory, interrupt, printer)?;
-    session.replace = arguments.replace;
+    let means = Means { sites, engine, replace: arguments.replace };
+    let mut session = Session::new(&loaded, means, directory, interrupt, printer)?;
     let outcome = session.measure()?;
     summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
 }

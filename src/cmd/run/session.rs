@@ -9,40 +9,46 @@ use super::engine::LoadEngine;
 use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::calibrate::Ceilings;
-use crate::cmd::dataset::{self, Wanted};
+use crate::cmd::dataset::{self, OwnPlace, Wanted};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
-use crate::exec::{self, LoadPolicy, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadOutcome, LoadReport, OwnTables};
+use crate::exec::{self, LoadPolicy, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup};
+use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{
-    Cell, Dataset, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
-    ServerRecord, Trial, TrialStatus,
+    Cell, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec, ServerRecord, Trial,
+    TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
+use crate::sysbench::Refused;
 use crate::target::host;
-use crate::ui::{LoadingRows, Printer, Progress, figures};
+use crate::ui::{Printer, Progress};
 use crate::workload::Program;
 
 /// How long the events that are open at the end of a window are waited for.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// A trial that reached this share of what the client can drive was limited by the client.
-const CEILING_PERCENT: u64 = 90;
+const CEILING_PERCENT: u128 = 90;
 /// How long a connection may take to be made, and each of its statements to be prepared.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+
+/// Where a run measures, and with what.
+pub(super) struct Means {
+    pub(super) sites: Sites,
+    pub(super) engine: LoadEngine,
+    /// Whether the tables of a schema that holds something else are dropped.
+    pub(super) replace: bool,
+}
 
 pub(super) struct Session<'a> {
     plan: &'a Plan,
     host_cpus: u32,
-    sites: Sites,
-    engine: LoadEngine,
+    means: Means,
     ceilings: Ceilings,
     directory: RunDir,
     interrupt: Interrupt,
     progress: Progress,
     failed: u32,
-    /// Whether the tables of a schema that holds something else are dropped.
-    pub(super) replace: bool,
     /// Whether somebody has written to the dataset at hand since it was loaded.
     is_changed: bool,
 }
@@ -50,7 +56,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(super) fn new(
         loaded: &'a LoadedPlan,
-        (sites, engine): (Sites, LoadEngine),
+        means: Means,
         directory: RunDir,
         interrupt: Interrupt,
         printer: Printer,
@@ -68,14 +74,12 @@ impl<'a> Session<'a> {
         Ok(Self {
             plan,
             host_cpus,
-            sites,
-            engine,
+            means,
             ceilings,
             directory,
             interrupt,
             progress,
             failed: 0,
-            replace: false,
             is_changed: false,
         })
     }
@@ -143,10 +147,10 @@ impl<'a> Session<'a> {
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: {}", self.sites.opening()));
+        self.progress.status(&format!("{id}: {}", self.means.sites.opening()));
         let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
         let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
-        let mut site = self.sites.open(planned, concurrency_max, &self.interrupt)?;
+        let mut site = self.means.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = dataset::server_info(&site.endpoint)?;
 
         let refresh = trials.first().is_some_and(|trial| self.plan.refreshes(None, trial));
@@ -177,9 +181,9 @@ impl<'a> Session<'a> {
         let options = LoadOptions {
             loaders: dataset::default_loaders(self.host_cpus),
             server_cpus: Some(planned.cpus),
-            disk_free: self.sites.disk_free(),
+            disk_free: self.means.sites.disk_free(),
             route: None,
-            replace: self.replace,
+            replace: self.means.replace,
             refresh,
         };
         let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
@@ -214,34 +218,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Makes sure of the tables that belong to the workloads of the spec's cells.
     fn own_tables(&mut self, planned: &PlannedSpec, site: &Site, anew: bool) -> anyhow::Result<()> {
-        let id = planned.spec.id.as_str();
-        let tables = self.plan.own_tables();
-        if tables.is_empty() {
-            return Ok(());
-        }
-        let Dataset { seed, table_size, .. } = planned.dataset;
-        let into_cache = self.plan.class() == DatasetClass::FullCache;
-        let own = OwnTables { tables: &tables, seed, table_size, anew, into_cache };
-        let progress = &mut self.progress;
-        let observe = &mut |table: &str, done: u64, all: u64| {
-            let stage = format!("filling {table}");
-            let (rows_found, bytes_sent) = (0, 0);
-            let (spec, stage) = (id, stage.as_str());
-            let (rows_done, rows_total) = (done, all);
-            let rows = LoadingRows { spec, stage, rows_done, rows_found, rows_total, bytes_sent };
-            progress.loading(&rows);
-        };
-        let report = load::ensure_own_tables(&site.endpoint, &own, &self.interrupt, observe)?;
-        self.progress.line(&format!(
-            "{id}: own tables: {} found complete, {} made with {} rows in {}",
-            report.reused,
-            report.made,
-            figures::count(report.rows),
-            figures::duration(report.elapsed)
-        ));
-        Ok(())
+        let place = OwnPlace { plan: self.plan, planned, endpoint: &site.endpoint };
+        Ok(dataset::own_tables(&place, anew, &self.interrupt, &mut self.progress)?)
     }
 
     fn measure_trial(
@@ -250,32 +229,33 @@ impl<'a> Session<'a> {
         trial: &Trial,
         site: &Site,
     ) -> Result<(), Failure> {
-        match &self.engine {
+        let started_unix_ms = now_unix_ms();
+        let output = match &self.means.engine {
             LoadEngine::Native => self.measure_natively(planned, trial, site),
-            LoadEngine::Sysbench(_) => self.measure_with_sysbench(planned, trial, site),
-        }
+            LoadEngine::Sysbench(program) => {
+                let setup = program.setup(self.plan, planned, trial, site);
+                self.measure_with_sysbench(trial, setup)
+            }
+        };
+        self.keep(trial, started_unix_ms, &output)
     }
 
     fn measure_with_sysbench(
         &mut self,
-        planned: &PlannedSpec,
         trial: &Trial,
-        site: &Site,
-    ) -> Result<(), Failure> {
-        let cell = &self.plan.cells[trial.cell];
-        let started_unix_ms = now_unix_ms();
-        let setup = match self.engine.setup(self.plan, planned, trial, site) {
+        setup: Result<SysbenchSetup, Refused>,
+    ) -> TrialOutput {
+        let setup = match setup {
             Ok(setup) => setup,
-            Err(refused) => return self.fail_all(&[trial], &refused.to_string()),
+            Err(refused) => return TrialOutput::failed(&refused.to_string()),
         };
         let progress = &mut self.progress;
-        progress.trial_started(&cell.id.to_string());
-        let output = exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
+        progress.trial_started(&self.plan.cells[trial.cell].id.to_string());
+        exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
             if let TrialEvent::Interval(interval) = event {
                 progress.interval(interval);
             }
-        });
-        self.keep(trial, started_unix_ms, &output)
+        })
     }
 
     fn measure_natively(
@@ -283,16 +263,15 @@ impl<'a> Session<'a> {
         planned: &PlannedSpec,
         trial: &Trial,
         site: &Site,
-    ) -> Result<(), Failure> {
+    ) -> TrialOutput {
         let cell = &self.plan.cells[trial.cell];
         let driver = WireDriver::new(&site.endpoint);
         let mut setup = self.setup(cell, planned, (trial.repetition, site));
-        let started_unix_ms = now_unix_ms();
         let label = cell.id.to_string();
         let wanted = setup.program.prepared_count();
         match handles::per_connection(&site.endpoint, &planned.spec, wanted, setup.concurrency) {
             Ok(each) => setup.handles_max = each,
-            Err(error) => return self.fail_all(&[trial], &format!("{error:#}")),
+            Err(error) => return TrialOutput::failed(&format!("{error:#}")),
         }
         if setup.handles_max < wanted {
             self.progress.line(&format!(
@@ -312,7 +291,7 @@ impl<'a> Session<'a> {
                 TrialEvent::Phase(_) => {}
             });
         self.hold_against_ceiling(cell, &mut output.measurement);
-        self.keep(trial, started_unix_ms, &output)
+        output
     }
 
     /// Notes what the client could have driven, and whether it did.
@@ -322,7 +301,7 @@ impl<'a> Session<'a> {
         measurement.client_ceiling_qps = ceiling;
         let qps = MilliRate::of(measurement.queries, measurement.measured_us);
         if let (Some(MilliRate(qps)), Some(MilliRate(ceiling))) = (qps, ceiling)
-            && qps / CEILING_PERCENT >= ceiling / 100
+            && u128::from(qps) * 100 >= u128::from(ceiling) * CEILING_PERCENT
         {
             measurement.client_bound = Some(true);
         }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::model::{Interrupt, TrialStatus};
-use crate::sysbench::{CommandLine, IntervalLine, Reader, Run, Seen, whole_seconds};
+use crate::sysbench::{CommandLine, IntervalLine, Reader, Run, Seen};
 
 use super::{Phase, TrialEvent, TrialOutput};
 use output::{Frame, interval};
@@ -39,9 +39,9 @@ pub struct SysbenchSetup {
     pub command_line: CommandLine,
     /// Connections, each a thread of sysbench's.
     pub concurrency: u32,
-    /// Load before the window; sysbench rounds it up to whole seconds.
+    /// Load before the window, whole seconds.
     pub warmup: Duration,
-    /// The measured window; the same.
+    /// The measured window, whole seconds.
     pub duration: Duration,
     /// Whether a rate is asked for: then latency has the time in the queue in it.
     pub is_open_loop: bool,
@@ -235,9 +235,8 @@ impl<'a> Watch<'a> {
     fn take(&mut self, line: &str) {
         match self.reader.line(line) {
             Seen::Started => {
-                let load = Duration::from_secs(whole_seconds(self.stage.length));
                 self.has_started = true;
-                self.deadline = Instant::now() + load + self.setup.drain_limit;
+                self.deadline = Instant::now() + self.stage.length + self.setup.drain_limit;
                 (self.observe)(TrialEvent::Phase(self.stage.phase));
                 self.cpu.0 = self.process.cpu_time();
             }
