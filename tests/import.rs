@@ -58,16 +58,22 @@ fn import<'a>(files: &'a [&str], more: &'a [&str]) -> Vec<&'a str> {
     head.iter().chain(files).chain(more).copied().collect()
 }
 
-/// A report as 1.0.20 prints it: so many queries a second, read-only range by its mix.
+/// A report of ten seconds as 1.0.20 prints it: so many queries a second, read-only range by its
+/// mix.
 fn report(threads: u32, qps: u32) -> String {
+    let (events, queries) = (qps * 10 / 16, qps * 10);
+    let (read, other, tps) = (events * 14, events * 2, events / 10);
     format!(
         "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\n\
          Running the test with following options:\nNumber of threads: {threads}\n\n\
-         Threads started!\n\nSQL statistics:\n    queries performed:\n        read:   1400\n\
-         \x20       write:  0\n        other:  200\n        total:  1600\n    \
-         transactions:  100  (10.00 per sec.)\n    queries:  1600  ({qps}.00 per sec.)\n    \
+         Threads started!\n\nSQL statistics:\n    queries performed:\n        read:   {read}\n\
+         \x20       write:  0\n        other:  {other}\n        total:  {queries}\n    \
+         transactions:  {events}  ({tps}.00 per sec.)\n    \
+         queries:  {queries}  ({qps}.00 per sec.)\n    \
          ignored errors:  0  (0.00 per sec.)\n    reconnects:  0  (0.00 per sec.)\n\n\
-         General statistics:\n    total time:   10.0000s\n    total number of events:  100\n"
+         General statistics:\n    total time:   10.0000s\n    \
+         total number of events:  {events}\n\n\
+         Latency (ms):\n         min:  0.5\n         avg:  9.1\n         max:  33.7\n"
     )
 }
 
@@ -113,7 +119,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written_unless_asked() {
     workspace.write("a.txt", &report(64, 900));
     workspace.write("b.txt", &report(32, 500)[..200]);
     workspace.write("c.txt", "no output of any program\n");
-    workspace.write("d.txt", &report(32, 500).replace("other:  200", "other:  250"));
+    workspace.write("d.txt", &report(32, 500).replace("(500.00 per", "(999999.00 per"));
     let files = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"];
     let more = [&DATASET[..], &["--spec", "2c4g", "--scenario", "read-write-range"]].concat();
     let said = workspace.refused(&import(&files, &more));
@@ -121,6 +127,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written_unless_asked() {
         "a.txt:8: 16.0 queries an event, and `read-write-range` sends 20",
         "b.txt:",
         "c.txt: there is no output of sysbench in it",
+        "d.txt:8: the queries and the total time of this report make another rate",
         "e.txt: cannot be read",
         "nothing was written; --skip-unreadable",
     ] {
@@ -255,6 +262,20 @@ fn a_rendered_baseline_is_imported_as_the_same_cells() {
             let copy = workspace.read(&kept);
             assert_eq!(copy, ResultSet { name: kept, ..published.clone() }, "{page}");
         }
+    }
+}
+
+#[test]
+fn a_page_that_breaks_off_is_told_with_its_last_line() {
+    let workspace = Workspace::new();
+    for (format, end) in [("md", "50732"), ("html", "50732"), ("html", "</table>")] {
+        let whole = workspace.done(&["render", "tdsql-c-2025-12/full-cache", "--format", format]);
+        let page = format!("cut.{format}");
+        let kept = whole.rfind(end).unwrap() + end.len();
+        workspace.write(&page, &whole[..kept]);
+        let said = workspace.refused(&["baseline", "import", "page", &page, "--as", "a/b"]);
+        let line = whole[..kept].lines().count();
+        assert!(said.contains(&format!("{page}:{line}: the page breaks off here")), "{said}");
     }
 }
 

@@ -59,7 +59,25 @@ impl Block {
     /// Whether it has what a measurement needs: nothing of it was cut off.
     pub fn is_whole(&self) -> bool {
         let counts = [self.queries, self.events, self.ignored_errors, self.reconnects];
-        counts.iter().all(Option::is_some) && self.qps.is_some() && self.total_time_us.is_some()
+        let has_latency =
+            self.events == Some(0) || self.latency.is_some_and(|l| l.max_us.is_some());
+        counts.iter().all(Option::is_some)
+            && [self.qps, self.tps].iter().all(Option::is_some)
+            && self.total_time_us.is_some()
+            && has_latency
+    }
+
+    /// Whether the printed rate is not what its counts make over its time, as a report after a
+    /// checkpoint may be: that has the time of the whole run.
+    pub fn contradicts_itself(&self) -> bool {
+        let (Some(queries), Some(qps), Some(time_us)) =
+            (self.queries, self.qps, self.total_time_us)
+        else {
+            return false;
+        };
+        let Some(MilliRate(counted)) = MilliRate::of(queries, time_us) else { return queries > 0 };
+        // Time is printed to a tenth of a millisecond, and the rate is of a time a little shorter.
+        qps.0.abs_diff(counted) > counted / 20 + 1_000
     }
 
     /// Takes a line `key: value`; one that is no figure of a report changes nothing.
@@ -159,7 +177,12 @@ mod tests {
             assert!(!block.is_whole());
         }
         block.take("time elapsed", "1.0023s");
-        assert!(block.is_whole());
+        assert!(!block.is_whole());
+        block.take("max", "12.34");
+        assert!(block.is_whole() && !block.contradicts_itself());
+        let lie = Block { qps: Some(MilliRate(999_999_000)), ..block.clone() };
+        let no_time = Block { total_time_us: Some(0), ..block.clone() };
+        assert!(lie.contradicts_itself() && no_time.contradicts_itself());
         assert_eq!(block.total_time_us, Some(1_002_300));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec};
 use crate::store::StoreError;
-use crate::store::baseline::{self, About, BaselineEntry, Place};
+use crate::store::baseline::{self, BaselineEntry, Place};
 use crate::ui::{Align, Table, figures};
 
 /// Every table of every set, a line each.
@@ -21,8 +21,11 @@ pub(super) fn show(out: &Path, name: &str) -> Result<String, StoreError> {
     };
     let results = baseline::read(out, name)?;
     let about = baseline::about(out, set)?;
+    let table = about.tables.iter().find(|table| name.ends_with(&format!("/{}", table.name)));
+    let table = table.expect("the table was read a moment ago");
     let mut text = format!("{}: {}\n\n", results.name, results.title);
-    text += &facts(&about);
+    text += &facts((&table.origin, &table.date), &about.place);
+    text += &sentences("Known of these numbers", &table.known);
     for scenario in &results.scenarios {
         text += &format!("\n{}: {}\n", scenario.id, options(scenario));
         text += &scenario_table(&results, scenario);
@@ -36,19 +39,19 @@ fn show_set(out: &Path, name: &str) -> Result<String, StoreError> {
     let mut entries = baseline::list(out)?;
     entries.retain(|entry| entry.name.split('/').next() == Some(name));
     let mut text = format!("{}: {}\n\n", about.name, about.title);
-    text += &facts(&about);
+    text += &facts((&about.origin, &about.date), &about.place);
     text += &sentences("Known of the method", &about.known);
+    for table in &about.tables {
+        text += &sentences(&format!("Known of {name}/{}", table.name), &table.known);
+    }
     text += &sentences("Not known", &about.unknown);
     text += "\nTables\n";
     text += &set_table(&entries);
     Ok(text)
 }
 
-fn facts(about: &About) -> String {
-    let place = place(&about.place);
-    let mut text = wrapped("origin  ", &about.origin);
-    text += &format!("date    {}\nkept    {place}\n", about.date);
-    text
+fn facts((origin, date): (&str, &str), kept: &Place) -> String {
+    wrapped("origin  ", origin) + &format!("date    {date}\nkept    {}\n", place(kept))
 }
 
 fn sentences(heading: &str, sentences: &[String]) -> String {

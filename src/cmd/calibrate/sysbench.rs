@@ -121,6 +121,13 @@ SQL statistics:
 General statistics:
     total time:                          1.0023s
     total number of events:              110
+
+Latency (ms):
+         min:                                    0.51
+         avg:                                    9.11
+         max:                                   33.70
+         95th percentile:                       20.74
+         sum:                                 1002.10
 ";
 
     #[test]

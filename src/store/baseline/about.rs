@@ -56,6 +56,10 @@ pub struct AboutTable {
     pub class: DatasetClass,
     /// `YYYY-MM-DD`; the set's where the table has none.
     pub date: String,
+    /// Who published it, and where; the set's where the table has none.
+    pub origin: String,
+    /// What is known of how it was measured, beyond what is known of the set.
+    pub known: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +87,9 @@ struct TableWire {
     template: String,
     class: Spanned<String>,
     date: Option<Spanned<String>>,
+    origin: Option<String>,
+    #[serde(default)]
+    known: Vec<String>,
 }
 
 /// Reads the text of a set that must have this name. All faults at once, except that a text
@@ -98,7 +105,7 @@ pub(super) fn parse(file: &str, set: &str, text: &str, place: Place) -> Result<A
     }
     checker.date(&wire.date);
     let date = wire.date.into_inner();
-    let tables = checker.tables(wire.table, &date);
+    let tables = checker.tables(wire.table, (&date, &wire.origin));
     let scenarios = checker.scenarios(wire.scenario);
     if !checker.faults.is_empty() {
         return Err(checker.faults);
@@ -145,7 +152,11 @@ impl Checker<'_> {
         }
     }
 
-    fn tables(&mut self, wires: Vec<TableWire>, set_date: &str) -> Vec<AboutTable> {
+    fn tables(
+        &mut self,
+        wires: Vec<TableWire>,
+        (set_date, set_origin): (&str, &str),
+    ) -> Vec<AboutTable> {
         let mut tables: Vec<AboutTable> = Vec::new();
         for wire in wires {
             let (name, file) = (wire.name.get_ref(), wire.file.get_ref());
@@ -172,6 +183,8 @@ impl Checker<'_> {
                 template: wire.template,
                 class: class.unwrap_or(DatasetClass::FullCache),
                 date: wire.date.map_or_else(|| set_date.to_owned(), Spanned::into_inner),
+                origin: wire.origin.unwrap_or_else(|| set_origin.to_owned()),
+                known: wire.known,
             });
         }
         tables

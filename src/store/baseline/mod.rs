@@ -15,7 +15,7 @@ mod table;
 mod write;
 
 pub use about::{About, AboutTable};
-pub use write::{SetText, write};
+pub use write::write;
 
 /// The sets that travel in the binary: name, file, content.
 const BUILT_IN: [(&str, &str, &[u8]); 3] = [
@@ -174,7 +174,7 @@ impl Set {
                 title: results.title,
                 cells: results.cells.len(),
                 date: table.date.clone(),
-                origin: about.origin.clone(),
+                origin: table.origin.clone(),
                 place: about.place.clone(),
             });
         }

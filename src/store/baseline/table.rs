@@ -119,7 +119,7 @@ impl Reader<'_> {
             template: table.template.clone(),
             class: table.class,
             source: ResultSource::Published {
-                origin: about.origin.clone(),
+                origin: table.origin.clone(),
                 date: table.date.clone(),
             },
             protocol: None,

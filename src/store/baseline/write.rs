@@ -11,22 +11,12 @@ use crate::model::{
 use crate::store::disk;
 use crate::store::error::{Fault, Faults, StoreError};
 
-use super::{About, Place, about, sets, table};
-
-/// What a set is called, and what is known of its numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SetText {
-    /// Its heading; the table's title where it is `None`.
-    pub title: Option<String>,
-    /// What is known of how it was measured, a sentence or two each.
-    pub known: Vec<String>,
-    /// What is not known.
-    pub unknown: Vec<String>,
-}
+use super::{About, AboutTable, Place, about, sets, table};
 
 /// Keeps published results as `OUT/baselines/SET/TABLE.csv`; `results.name` is `SET/TABLE`. The
 /// set is made if there is none; a further table leaves what stands in its `about.toml` as it is.
-/// Returns the set's directory.
+/// `known` is what is known of how the table's numbers were made, a sentence or two each. Returns
+/// the set's directory.
 ///
 /// # Errors
 /// [`StoreError::Baseline`]: what cannot be kept in this format, or that the name is taken and
@@ -34,10 +24,10 @@ pub struct SetText {
 pub fn write(
     out: &Path,
     results: &ResultSet,
-    text: &SetText,
+    known: &[String],
     replace: bool,
 ) -> Result<PathBuf, StoreError> {
-    let new = New::of(out, results, text)?;
+    let new = New::of(out, results, known)?;
     let kept = sets(out)?.into_iter().find(|set| set.name == new.set);
     let (about_text, is_in_place) = match kept {
         None => (new.whole_about(&[], None), false),
@@ -74,13 +64,13 @@ struct New<'a> {
     table: String,
     directory: PathBuf,
     results: &'a ResultSet,
-    text: &'a SetText,
+    known: &'a [String],
     origin: &'a str,
     date: &'a str,
 }
 
 impl<'a> New<'a> {
-    fn of(out: &Path, results: &'a ResultSet, text: &'a SetText) -> Result<Self, StoreError> {
+    fn of(out: &Path, results: &'a ResultSet, known: &'a [String]) -> Result<Self, StoreError> {
         let fault = |message: &str| {
             Faults(vec![Fault { file: results.name.clone(), line: None, message: message.into() }])
         };
@@ -95,7 +85,7 @@ impl<'a> New<'a> {
         };
         let directory = out.join("baselines").join(set);
         let (set, table) = (set.to_owned(), table.to_owned());
-        Ok(Self { set, table, directory, results, text, origin, date })
+        Ok(Self { set, table, directory, results, known, origin, date })
     }
 
     fn fault(&self, message: String) -> StoreError {
@@ -129,17 +119,9 @@ impl<'a> New<'a> {
 
     /// The whole file: tables that stay, then this one.
     fn whole_about(&self, others: &[String], of: Option<&About>) -> String {
-        let (known, unknown) = match of {
-            Some(about) => (&about.known, &about.unknown),
-            None => (&self.text.known, &self.text.unknown),
-        };
-        let title = match of {
-            Some(about) => about.title.as_str(),
-            None => self.text.title.as_deref().unwrap_or(&self.results.title),
-        };
-        let (origin, date) = match of {
-            Some(about) => (about.origin.as_str(), about.date.as_str()),
-            None => (self.origin, self.date),
+        let (title, origin, date) = match of {
+            Some(about) => (&*about.title, &*about.origin, &*about.date),
+            None => (&*self.results.title, self.origin, self.date),
         };
         let mut text = format!(
             "# Where these numbers are from, and what is known of how they were made.\n\n\
@@ -149,8 +131,8 @@ impl<'a> New<'a> {
             quoted(origin),
             quoted(date)
         );
-        text += &list("known", known);
-        text += &list("unknown", unknown);
+        text += &of.map_or_else(String::new, |about| list("known", &about.known));
+        text += &of.map_or_else(String::new, |about| list("unknown", &about.unknown));
         others.iter().for_each(|other| text += other);
         text += &self.table_section();
         let scenarios = of.map_or(&[][..], |about| &about.scenarios[..]);
@@ -166,30 +148,21 @@ impl<'a> New<'a> {
     /// The file anew, without the table of this name.
     fn replaced_about(&self, about: &About) -> String {
         let others = about.tables.iter().filter(|table| table.name != self.table);
-        let others: Vec<String> = others
-            .map(|table| {
-                section_of_table([
-                    ("name", &table.name),
-                    ("file", &table.file),
-                    ("title", &table.title),
-                    ("template", &table.template),
-                    ("class", table.class.name()),
-                    ("date", &table.date),
-                ])
-            })
-            .collect();
+        let others: Vec<String> = others.map(section_of_table).collect();
         self.whole_about(&others, Some(about))
     }
 
     fn table_section(&self) -> String {
-        section_of_table([
-            ("name", &self.table),
-            ("file", &self.file()),
-            ("title", &self.results.title),
-            ("template", &self.results.template),
-            ("class", self.results.class.name()),
-            ("date", self.date),
-        ])
+        section_of_table(&AboutTable {
+            name: self.table.clone(),
+            file: self.file(),
+            title: self.results.title.clone(),
+            template: self.results.template.clone(),
+            class: self.results.class,
+            date: self.date.to_owned(),
+            origin: self.origin.to_owned(),
+            known: self.known.to_vec(),
+        })
     }
 
     fn missing_scenarios(&self, known: &[Scenario]) -> String {
@@ -239,9 +212,18 @@ impl<'a> New<'a> {
     }
 }
 
-fn section_of_table(values: [(&str, &str); 6]) -> String {
+fn section_of_table(table: &AboutTable) -> String {
+    let values = [
+        ("name", &*table.name),
+        ("file", &*table.file),
+        ("title", &*table.title),
+        ("template", &*table.template),
+        ("class", table.class.name()),
+        ("date", &*table.date),
+        ("origin", &*table.origin),
+    ];
     let lines = values.map(|(key, value)| format!("{key:<8} = {}\n", quoted(value)));
-    format!("\n[[table]]\n{}", lines.concat())
+    format!("\n[[table]]\n{}{}", lines.concat(), list("known", &table.known))
 }
 
 /// The options that the page names, and those that are not sysbench's defaults.
@@ -299,7 +281,7 @@ mod tests {
     }
 
     fn kept(out: &Path, results: &ResultSet, replace: bool) -> Result<PathBuf, String> {
-        write(out, results, &SetText::default(), replace).map_err(|error| {
+        write(out, results, &[], replace).map_err(|error| {
             assert!(error.is_input());
             error.to_string()
         })
@@ -322,11 +304,13 @@ mod tests {
         let path = directory.join("about.toml");
         let before = std::fs::read_to_string(&path).unwrap() + "# a note of the user's\n";
         std::fs::write(&path, &before).unwrap();
-        kept(out.path(), &published("mine/b"), false).unwrap();
+        let mut other = published("mine/b");
+        let (origin, date) = ("a third party".to_owned(), "2026-02-03".to_owned());
+        other.source = ResultSource::Published { origin, date };
+        kept(out.path(), &other, false).unwrap();
         assert!(std::fs::read_to_string(&path).unwrap().starts_with(&before));
-        for name in ["mine/a", "mine/b"] {
-            assert_eq!(read(out.path(), name).unwrap(), published(name));
-        }
+        assert_eq!(read(out.path(), "mine/a").unwrap(), published("mine/a"));
+        assert_eq!(read(out.path(), "mine/b").unwrap(), other, "its origin is its own");
         assert_eq!(about(out.path(), "mine").unwrap().scenarios.len(), 5);
     }
 
@@ -386,10 +370,11 @@ mod tests {
             let date = "2026-01-02".to_owned();
             results.source = ResultSource::Published { origin, date };
             results.scenarios[0].title = Some(known.clone());
-            let text = SetText { title: None, known: vec![known], unknown: Vec::new() };
-            write(out.path(), &results, &text, false).unwrap();
+            let known = vec![known];
+            write(out.path(), &results, &known, false).unwrap();
             prop_assert_eq!(read(out.path(), "mine/a").unwrap(), results);
-            prop_assert_eq!(about(out.path(), "mine").unwrap().known, text.known);
+            let mut tables = about(out.path(), "mine").unwrap().tables;
+            prop_assert_eq!(tables.remove(0).known, known);
         }
     }
 }

@@ -18,7 +18,7 @@ use anyhow::anyhow;
 use crate::cli::{ImportCommand, KeepArgs};
 use crate::cmd::Failure;
 use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec};
-use crate::store::baseline::{self, SetText};
+use crate::store::baseline;
 use crate::store::{Fault, Faults};
 use crate::ui::Printer;
 use catalogue::Catalogue;
@@ -56,7 +56,7 @@ struct Reading {
     faults: Vec<Fault>,
     /// What a page says of itself.
     own: OwnWords,
-    /// A sentence on how the numbers were made, for the set.
+    /// How the numbers were made, a sentence or two each.
     known: Vec<String>,
 }
 
@@ -93,15 +93,16 @@ pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Resu
             (page::read(&arguments.file, &catalogue), vec![arguments.file.clone()])
         }
     };
-    let (results, text, sentences) = results(reading, keep, &files, printer)?;
-    let directory = baseline::write(out, &results, &text, keep.replace)?;
+    let (results, known, sentences) = results(reading, keep, &files, printer)?;
+    let directory = baseline::write(out, &results, &known, keep.replace)?;
     sentences.iter().for_each(|sentence| printer.talk(sentence));
     let (name, cells) = (&results.name, results.cells.len());
     printer.data(&format!("{name}: {cells} cells, kept in {}\n", directory.display()))?;
     Ok(())
 }
 
-type Kept = (ResultSet, SetText, Vec<String>);
+/// The table, what is known of its numbers, and what to say of the cells.
+type Kept = (ResultSet, Vec<String>, Vec<String>);
 
 /// The table that is to be kept; faults end it here, or are said and left out.
 fn results(
@@ -127,7 +128,8 @@ fn results(
         Some(date) => date,
         None => newest(files)?,
     };
-    let text = SetText { title: None, known: reading.known, unknown: Vec::new() };
+    // Of several numbers one was made: whoever reads the table must know.
+    let known = [reading.known, gathered.sentences.clone()].concat();
     let results = ResultSet {
         name: keep.name.clone(),
         title,
@@ -139,7 +141,7 @@ fn results(
         specs: gathered.specs,
         cells: gathered.cells,
     };
-    Ok((results, text, gathered.sentences))
+    Ok((results, known, gathered.sentences))
 }
 
 fn refused(faults: Vec<Fault>) -> Failure {
@@ -168,7 +170,8 @@ fn names(files: &[PathBuf]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("imported from {}{more}", shown.join(", "))
+    let what = if files.len() == 1 { "the file" } else { "the files" };
+    format!("{what} {}{more}", shown.join(", "))
 }
 
 /// The day, in UTC, on which the youngest of the files was written.

@@ -17,6 +17,8 @@ pub(super) struct Document {
     /// Paragraphs and other text, in order.
     pub(super) texts: Vec<String>,
     pub(super) tables: Vec<PageTable>,
+    /// The line on which the page plainly breaks off.
+    pub(super) cut: Option<u64>,
 }
 
 /// A table under its heading.
@@ -63,6 +65,9 @@ pub(super) fn read(path: &Path, catalogue: &Catalogue) -> Reading {
     if is_rehearsal(&document) {
         reading.fault(&file, None, "this page is a rehearsal's, and no result");
         return reading;
+    }
+    if let Some(line) = document.cut {
+        reading.fault(&file, Some(line), "the page breaks off here: the rest of it is missing");
     }
     reading.own = own_words(&document);
     let mut has_table = false;

@@ -18,7 +18,9 @@ pub(super) fn document(text: &str) -> Document {
         line += newlines(tag);
         rest = next;
     }
-    reader.finish()
+    // A page that begins as a whole one has to end as one.
+    let has_end = !text.contains("<html") || text.contains("</html>");
+    reader.finish(text.lines().count() as u64, has_end)
 }
 
 fn newlines(text: &str) -> u64 {
@@ -114,8 +116,10 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Document {
+    fn finish(mut self, last_line: u64, has_end: bool) -> Document {
         self.flush();
+        let is_cut = self.table.is_some() || !has_end;
+        self.document.cut = is_cut.then_some(last_line);
         self.document.tables.extend(self.table.take());
         self.document
     }

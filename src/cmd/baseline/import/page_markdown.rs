@@ -35,6 +35,9 @@ pub(super) fn document(text: &str) -> Document {
             paragraph += &plain(line);
         }
     }
+    // The layouts end each line, and each row with a bar.
+    let is_cut = table.is_some() && !text.ends_with(['\n', '|']);
+    document.cut = is_cut.then(|| text.lines().count() as u64);
     document.tables.extend(table);
     flush(&mut document.texts, &mut paragraph);
     document

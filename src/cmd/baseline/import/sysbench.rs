@@ -105,6 +105,11 @@ impl Source<'_> {
     fn rate(&self, run: &Run) -> Result<(u64, MilliRate), (u64, String)> {
         let whole = run.whole_block().filter(|block| block.unfinished.is_none());
         let found = match whole {
+            Some(block) if run.checkpoints.is_empty() && block.contradicts_itself() => {
+                let what = "the queries and the total time of this report make another rate than \
+                            the one that it prints";
+                return Err((block.line, what.to_owned()));
+            }
             Some(block) => (block.line, block.qps),
             None if self.arguments.partial => (run.lines.0, mean(run)),
             None => return Err((run.lines.1, unfinished(run))),
@@ -145,15 +150,16 @@ fn reservations(path: &Path, run: &Run) -> Vec<String> {
     let mut known = Vec::new();
     if let Some(rate) = run.rate {
         known.push(format!(
-            "{name}, line {}: driven at {rate} events a second; that is what was asked for, not what \
-             the server can do.",
+            "{name}, line {}: driven at {rate} events a second; that is what was asked for, not \
+             what the server can do.",
             run.lines.0
         ));
     }
     if run.whole_block().is_none_or(|block| block.unfinished.is_some()) {
         let (first, last) = run.lines;
         known.push(format!(
-            "{name}, lines {first} to {last}: cut off; the number is the mean of its interval lines."
+            "{name}, lines {first} to {last}: cut off; the number is the mean of its interval \
+             lines."
         ));
     }
     known
