@@ -10,12 +10,13 @@
 //! - `schedule`, `pacer`: an open loop's due times, and who is free to start what is due.
 //! - `alarm`: waking at an instant, to the microsecond.
 //! - `recorder`: the counters of one load thread; `sum`: those of all as a measurement.
+//! - `probe`: what the server counts meanwhile.
 //! - `window`: which instant belongs to which phase.
 //! - `sysbench`: the other engine: a trial is one run of the real program.
 //! - `scheduling`, `client`: where load threads run, what they took, whether they were the limit.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::driver::Driver;
 use crate::model::{
@@ -28,6 +29,7 @@ mod alarm;
 mod client;
 mod connect;
 mod pacer;
+mod probe;
 mod recorder;
 mod schedule;
 mod scheduling;
@@ -39,6 +41,7 @@ mod trial;
 mod window;
 mod worker;
 
+pub use probe::{Looks, Probe, ProcessReader};
 pub use scheduling::LoadPolicy;
 pub use sysbench::{SysbenchSetup, run_sysbench};
 pub use thread::{LoadCpus, default_load_threads};
@@ -112,6 +115,13 @@ pub enum TrialEvent<'a> {
         /// How many stand by now.
         sessions: u32,
     },
+    /// The load begins now; what of it is measured is known already.
+    Window {
+        /// From when.
+        start: Instant,
+        /// To when.
+        end: Instant,
+    },
     /// A phase begins.
     Phase(Phase),
     /// A second of the window is over, and every load thread has told what it counted.
@@ -142,6 +152,20 @@ pub struct TrialOutput {
     pub service: Histogram,
     /// Service time of statements, for each kind of the program.
     pub statement_latency: Vec<(StatementKind, Histogram)>,
+    /// What was sent in all phases together.
+    pub sent: Sent,
+}
+
+/// What a trial sent from its first connection to its last, to be held against what the server
+/// counted meanwhile.
+#[derive(Debug, Clone, Default)]
+pub struct Sent {
+    /// Statements that were answered, also with an error; empty where that is not known.
+    pub statements: Vec<(StatementKind, u64)>,
+    /// ROLLBACKs after errors.
+    pub rollbacks: u64,
+    /// Statements that ended with an error, or with a lost connection.
+    pub failed: u64,
 }
 
 impl TrialOutput {
@@ -175,6 +199,6 @@ impl TrialOutput {
             load_threads: 0,
         };
         let (latency, service) = (Histogram::new(), Histogram::new());
-        Self { measurement, latency, service, statement_latency: Vec::new() }
+        Self { measurement, latency, service, statement_latency: Vec::new(), sent: Sent::default() }
     }
 }

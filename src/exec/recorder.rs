@@ -29,6 +29,10 @@ pub(super) struct Totals {
     pub(super) queries: Tally,
     pub(super) queries_retried: u64,
     pub(super) reconnects: u64,
+    /// Statements that ended with an error, in any phase.
+    pub(super) failed: u64,
+    /// ROLLBACKs after them.
+    pub(super) rollbacks: u64,
     pub(super) errors: BTreeMap<u16, ErrorCount>,
     /// Response time of events.
     pub(super) latency: Histogram,
@@ -41,6 +45,8 @@ pub(super) struct Totals {
 /// What was seen of one statement kind.
 #[derive(Debug, Default)]
 pub(super) struct KindTotals {
+    /// Answered in any phase, also with an error.
+    pub(super) sent: u64,
     pub(super) count: u64,
     pub(super) errors: u64,
     /// Service time.
@@ -100,19 +106,30 @@ impl Recorder {
         }
     }
 
-    /// A statement of an event of the window was answered; `kind` is its kind's place.
-    pub(super) fn statement(&mut self, kind: usize, service: Duration) {
+    /// A statement was answered; `kind` is its kind's place, `service` is known of an event of
+    /// the window.
+    pub(super) fn statement(&mut self, kind: usize, service: Option<Duration>) {
         if let Some(totals) = self.totals.kinds.get_mut(kind) {
-            totals.count += 1;
-            totals.latency.record(service);
+            totals.sent += 1;
+            if let Some(service) = service {
+                totals.count += 1;
+                totals.latency.record(service);
+            }
         }
     }
 
-    /// A statement of an event of the window was answered with an error.
-    pub(super) fn statement_failed(&mut self, kind: usize) {
+    /// A statement ended with an error, in an event of the window or in another one.
+    pub(super) fn statement_failed(&mut self, kind: usize, measured: bool) {
+        self.totals.failed += 1;
         if let Some(totals) = self.totals.kinds.get_mut(kind) {
-            totals.errors += 1;
+            totals.sent += 1;
+            totals.errors += u64::from(measured);
         }
+    }
+
+    /// A transaction was rolled back by us.
+    pub(super) fn rollback(&mut self) {
+        self.totals.rollbacks += 1;
     }
 
     /// An event of the window is rolled back; so many statements of it had been answered.
@@ -165,6 +182,8 @@ impl Totals {
         self.queries.add(other.queries);
         self.queries_retried += other.queries_retried;
         self.reconnects += other.reconnects;
+        self.failed += other.failed;
+        self.rollbacks += other.rollbacks;
         for (code, theirs) in other.errors {
             match self.errors.get_mut(&code) {
                 Some(ours) => ours.count += theirs.count,
@@ -175,6 +194,7 @@ impl Totals {
         self.service.merge(&other.service);
         self.kinds.resize_with(self.kinds.len().max(other.kinds.len()), KindTotals::default);
         for (ours, theirs) in self.kinds.iter_mut().zip(other.kinds) {
+            ours.sent += theirs.sent;
             ours.count += theirs.count;
             ours.errors += theirs.errors;
             ours.latency.merge(&theirs.latency);

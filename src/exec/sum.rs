@@ -12,7 +12,7 @@ use super::client::ClientUse;
 use super::recorder::Totals;
 use super::thread::ThreadEnd;
 use super::window::micros;
-use super::{TrialOutput, TrialSetup};
+use super::{Sent, TrialOutput, TrialSetup};
 
 /// What the threads left, added up.
 #[derive(Default)]
@@ -92,6 +92,8 @@ impl Sum {
         let totals = self.totals;
         let mut statements = Vec::new();
         let mut statement_latency = Vec::new();
+        let mut sent =
+            Sent { failed: totals.failed, rollbacks: totals.rollbacks, ..Sent::default() };
         for (kind, of_kind) in frame.kinds.iter().zip(totals.kinds) {
             statements.push(StatementStats {
                 kind: kind.clone(),
@@ -99,6 +101,7 @@ impl Sum {
                 errors: of_kind.errors,
                 latency: of_kind.latency.summary(),
             });
+            sent.statements.push((kind.clone(), of_kind.sent));
             statement_latency.push((kind.clone(), of_kind.latency));
         }
         let measurement = Measurement {
@@ -129,7 +132,7 @@ impl Sum {
             load_threads: frame.load_threads,
         };
         let (latency, service) = (totals.latency, totals.service);
-        TrialOutput { measurement, latency, service, statement_latency }
+        TrialOutput { measurement, latency, service, statement_latency, sent }
     }
 }
 

@@ -111,6 +111,7 @@ impl Trial<'_> {
         }
         let window = self.window();
         self.control.send_replace(Control::Load(window));
+        self.observe(TrialEvent::Window { start: window.start, end: window.end });
         self.observe(TrialEvent::Phase(Phase::Warmup));
         for (until, next) in [(window.start, Phase::Measure), (window.end, Phase::Drain)] {
             self.listen(Some(until), |_, _| false);

@@ -178,15 +178,12 @@ impl<D: Driver> Worker<D> {
             match answer {
                 Ok(reply) => tally.count(reply),
                 Err(error) => {
-                    if measured {
-                        self.thread.recorder().statement_failed(kind);
-                    }
+                    self.thread.recorder().statement_failed(kind, measured);
                     return Err(self.line.named(error, &self.request));
                 }
             }
-            if measured {
-                self.thread.recorder().statement(kind, self.now - before);
-            }
+            let service = measured.then(|| self.now - before);
+            self.thread.recorder().statement(kind, service);
         }
         Ok(())
     }
@@ -197,6 +194,7 @@ impl<D: Driver> Worker<D> {
         self.request.text.push_str("ROLLBACK");
         let answer = self.line.send(&self.request).await;
         self.now = Instant::now();
+        self.thread.recorder().rollback();
         match answer {
             Err(error) if is_loss(&error) => {
                 self.note(&error);

@@ -4,6 +4,7 @@
 
 mod comparison;
 mod dataset;
+mod evidence;
 mod host;
 mod ids;
 mod interrupt;
@@ -22,6 +23,7 @@ mod workload;
 
 pub use comparison::{CellComparison, Comparison, Verdict};
 pub use dataset::{Checksum, Dataset, DatasetClass, DatasetRecord, ROW_BYTES, Refresh, TableCheck};
+pub use evidence::{CommandCount, Counter, Counters, Evidence, ProcessUse, ServerUse};
 pub use host::Host;
 pub use ids::{CellId, IdError, ScenarioId, SpecId};
 pub use interrupt::Interrupt;

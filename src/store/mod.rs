@@ -10,6 +10,9 @@
 //! | `intervals.csv` | a row per second and trial |
 //! | `statements.csv` | a row per trial and statement kind |
 //! | `errors.csv` | a row per trial and error code |
+//! | `server.csv` | a row per trial: what the server did in the measured window |
+//! | `server_seconds.csv` | a row per second and trial of the same |
+//! | `commands.csv` | a row per trial and kind of command: sent by us, counted by the server |
 //! | `latency.hdr` | whole distributions, as a HdrHistogram log |
 //! | `pages/` | what was rendered from it |
 //!
@@ -19,7 +22,7 @@
 
 use std::path::Path;
 
-use crate::model::{Cell, Measurement, PlannedSpec, ResultSet, StatementKind};
+use crate::model::{Cell, Evidence, Measurement, PlannedSpec, ResultSet, StatementKind};
 use crate::stats::Histogram;
 
 pub mod baseline;
@@ -34,6 +37,7 @@ mod manifest;
 mod rows;
 mod run_dir;
 mod select;
+mod server_rows;
 #[cfg(test)]
 mod testing;
 mod trial;
@@ -65,6 +69,8 @@ pub struct TrialRecord<'a> {
     pub latency: &'a Histogram,
     /// Service time of each statement kind that was sent.
     pub statement_latency: &'a [(StatementKind, Histogram)],
+    /// What the server did meanwhile; `None` where nobody looked.
+    pub evidence: Option<&'a Evidence>,
 }
 
 /// The results of a name that was typed: a run's directory, its name under `out`, or a

@@ -8,14 +8,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::model::{
-    CellId, ErrorCount, Interval, ResultSet, RunDescription, ServerRecord, TrialStatus,
+    CellId, CommandCount, ErrorCount, Evidence, Interval, ResultSet, RunDescription, ServerRecord,
+    ServerUse, TrialStatus,
 };
 
 use super::csv_table::{self, Row, Rows};
 use super::latency::{self, StoredHistogram};
-use super::layout::{APPENDED, blocks, header, trial_of};
+use super::layout::{ADDED_LATER, APPENDED, blocks, header, trial_of};
 use super::lines::bytes_of_trials;
 use super::rows::{CellRow, ErrorRow, IntervalRow};
+use super::server_rows::{CommandRow, SecondRow, ServerRow};
 use super::wire::Invalid;
 use super::{StoreError, StoredTrial, TrialRecord, UnknownName, clock, disk, manifest, select};
 
@@ -186,12 +188,14 @@ impl RunDir {
         for row in self.rows_of_trials::<ErrorRow>(|row| row.trial)? {
             errors.entry(row.trial).or_default().push(row.into());
         }
+        let mut evidence = self.evidence()?;
         let mut trials = Vec::new();
         for (line, row) in self.cell_rows()?.rows {
             let errors = errors.remove(&row.trial).unwrap_or_default();
+            let evidence = evidence.remove(&row.trial);
             let trial =
                 StoredTrial::try_from(row).and_then(|trial| match cells.contains(&trial.cell) {
-                    true => Ok(StoredTrial { errors, ..trial }),
+                    true => Ok(StoredTrial { errors, evidence, ..trial }),
                     false => {
                         Err(Invalid(format!("`{}` is no cell of this run's plan", trial.cell)))
                     }
@@ -215,6 +219,33 @@ impl RunDir {
     pub fn intervals(&self) -> Result<Vec<(u64, Interval)>, StoreError> {
         let rows = self.rows_of_trials::<IntervalRow>(|row| row.trial)?.into_iter();
         Ok(rows.map(|row| (row.trial, row.into())).collect())
+    }
+
+    /// The seconds of every trial as the server saw them, each with its trial's number and the
+    /// time from the start of the window to its end.
+    pub fn server_seconds(&self) -> Result<Vec<(u64, u64, ServerUse)>, StoreError> {
+        let rows = self.rows_of_trials::<SecondRow>(|row| row.trial)?.into_iter();
+        let second = |row: SecondRow| {
+            let (elapsed_us, second) = row.second();
+            (row.trial, elapsed_us, second)
+        };
+        Ok(rows.map(second).collect())
+    }
+
+    /// What is known of the server, by trial, without the seconds.
+    fn evidence(&self) -> Result<BTreeMap<u64, Evidence>, StoreError> {
+        let rows = self.rows_of_trials::<ServerRow>(|row| row.trial)?.into_iter();
+        let mut evidence: BTreeMap<u64, Evidence> =
+            rows.map(|row| (row.trial, row.evidence())).collect();
+        for row in self.rows_of_trials::<CommandRow>(|row| row.trial)? {
+            let trial = row.trial;
+            let command = CommandCount::try_from(row).map_err(|Invalid(message)| {
+                let path = self.path.join(CommandRow::FILE);
+                StoreError::Row { path, line: trial, message }
+            })?;
+            evidence.entry(trial).or_default().commands.push(command);
+        }
+        Ok(evidence)
     }
 
     /// The distributions of every trial in `cells.csv`.
@@ -307,8 +338,13 @@ impl Drop for Writer {
     }
 }
 
+/// The bytes of a file; none of one that older runs lack.
 fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
-    std::fs::read(path).map_err(StoreError::io("read", path))
+    let is_optional = || ADDED_LATER.iter().any(|file| path.ends_with(file));
+    match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && is_optional() => Ok(Vec::new()),
+        read => read.map_err(StoreError::io("read", path)),
+    }
 }
 
 fn lengths(directory: &Path) -> Result<Vec<u64>, StoreError> {

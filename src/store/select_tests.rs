@@ -19,6 +19,7 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         events_unfinished: 0,
         errors: Vec::new(),
         rate_met: None,
+        evidence: None,
         client_bound: done.then_some(false),
     }
 }

@@ -10,11 +10,12 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::model::{
-    Arrivals, Bytes, Cell, CellId, Checksum, Dataset, DatasetClass, DatasetRecord, Engine,
-    ErrorCount, Exclusion, Flavour, Host, Interval, KeyLaw, Ladder, Matrix, Measurement, MilliRate,
-    OpenLoop, Pace, Plan, PlannedSpec, Protocol, Publish, Refresh, Rehearsal, RunDescription,
-    Scenario, ScenarioId, ServerInfo, ServerRecord, Skip, Spec, SpecId, StatementKind,
-    StatementMode, StatementStats, TableCheck, TrialStatus, Workload, WorkloadOptions,
+    Arrivals, Bytes, Cell, CellId, Checksum, CommandCount, Counter, Counters, Dataset,
+    DatasetClass, DatasetRecord, Engine, ErrorCount, Evidence, Exclusion, Flavour, Host, Interval,
+    KeyLaw, Ladder, Matrix, Measurement, MilliRate, OpenLoop, Pace, Plan, PlannedSpec, ProcessUse,
+    Protocol, Publish, Refresh, Rehearsal, RunDescription, Scenario, ScenarioId, ServerInfo,
+    ServerRecord, ServerUse, Skip, Spec, SpecId, StatementKind, StatementMode, StatementStats,
+    TableCheck, TrialStatus, Workload, WorkloadOptions,
 };
 use crate::stats::Histogram;
 use crate::workload::{WorkloadForm, builtin};
@@ -192,6 +193,7 @@ pub(super) struct SampleTrial {
     pub(super) latency: Histogram,
     pub(super) service: Histogram,
     pub(super) statement_latency: Vec<(StatementKind, Histogram)>,
+    pub(super) evidence: Evidence,
 }
 
 impl SampleTrial {
@@ -246,7 +248,8 @@ impl SampleTrial {
             load_threads: 1,
         };
         let statement_latency = vec![(point_select(), statement)];
-        Self { cell, repetition, measurement, latency, service, statement_latency }
+        let evidence = evidence(qps);
+        Self { cell, repetition, measurement, latency, service, statement_latency, evidence }
     }
 
     /// Nothing was measured.
@@ -273,6 +276,7 @@ impl SampleTrial {
         trial.latency = Histogram::new();
         trial.service = Histogram::new();
         trial.statement_latency.clear();
+        trial.evidence = Evidence { trouble: Some("gone".into()), ..Evidence::default() };
         trial
     }
 
@@ -287,7 +291,24 @@ impl SampleTrial {
             latency: &self.latency,
             service: &self.service,
             statement_latency: &self.statement_latency,
+            evidence: Some(&self.evidence),
         }
+    }
+}
+
+/// A server that read a page for each query.
+fn evidence(qps: u64) -> Evidence {
+    let mut counters = Counters::default();
+    counters.set(Counter::PagesRead, Some(qps));
+    counters.set(Counter::Questions, Some(qps));
+    let process = Some(ProcessUse { cpu_us: 5, disk_read_bytes: None, disk_write_bytes: Some(1) });
+    let second = ServerUse { length_us: 1_000_100, counters, process };
+    Evidence {
+        window: second,
+        seconds: vec![(1_000_200, second)],
+        commands: vec![CommandCount { counter: Counter::ComSelect, sent: qps, seen: None }],
+        uncertain: 1,
+        trouble: None,
     }
 }
 

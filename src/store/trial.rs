@@ -2,7 +2,7 @@
 //!
 //! Must not know: files, CSV.
 
-use crate::model::{CellId, ErrorCount, MilliRate, TrialStatus};
+use crate::model::{CellId, ErrorCount, Evidence, MilliRate, TrialStatus};
 
 use super::clock;
 use super::rows::{CellRow, Status};
@@ -35,6 +35,8 @@ pub struct StoredTrial {
     pub rate_met: Option<bool>,
     /// Whether the client was what limited the rate, where that is known.
     pub client_bound: Option<bool>,
+    /// What the server did meanwhile, without the seconds; `None` where nobody looked.
+    pub evidence: Option<Evidence>,
 }
 
 impl TryFrom<CellRow> for StoredTrial {
@@ -68,6 +70,7 @@ impl TryFrom<CellRow> for StoredTrial {
             errors: Vec::new(),
             rate_met: row.rate_met,
             client_bound: row.client_bound,
+            evidence: None,
         })
     }
 }

@@ -17,6 +17,7 @@ mod lock;
 mod managed;
 mod process;
 mod settings;
+mod usage;
 
 pub use affinity::cpus_apart_from;
 pub use error::{LogExcerpt, TargetError};
@@ -24,3 +25,4 @@ pub use file::{Targets, read_targets};
 pub use find::{ServerBinary, find_server};
 pub use managed::ManagedServer;
 pub use settings::{ServerSettings, effective_buffer_pool};
+pub use usage::process_use;

@@ -62,10 +62,11 @@ fn share(room: Room, wanted: usize, concurrency: u32) -> Option<usize> {
 async fn room(endpoint: &Endpoint, wanted: u64) -> Result<Room, DriverError> {
     let mut admin = Admin::connect(endpoint).await?;
     let patience = Instant::now() + PATIENCE;
-    let limit = number(admin.scalar("SELECT @@GLOBAL.max_prepared_stmt_count").await?);
+    // No SELECT: those that the server counts meanwhile are held against the trial's.
+    let limit = second(admin.rows("SHOW GLOBAL VARIABLES LIKE 'max_prepared_stmt_count'").await?);
     let room = loop {
         let status = admin.rows("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").await?;
-        let in_use = number(status.into_iter().flatten().nth(1).flatten());
+        let in_use = second(status);
         let is_free = in_use == 0 || wanted <= limit.saturating_sub(in_use);
         if is_free || Instant::now() >= patience {
             break Room { limit, in_use };
@@ -76,8 +77,9 @@ async fn room(endpoint: &Endpoint, wanted: u64) -> Result<Room, DriverError> {
     Ok(room)
 }
 
-/// A server that does not say has no room.
-fn number(text: Option<String>) -> u64 {
+/// The number in the second column. A server that does not say has no room.
+fn second(rows: Vec<Vec<Option<String>>>) -> u64 {
+    let text = rows.into_iter().flatten().nth(1).flatten();
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 

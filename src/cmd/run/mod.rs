@@ -3,6 +3,7 @@
 //! Must not know: how a trial is measured, how a row is stored.
 
 mod engine;
+mod evidence;
 mod handles;
 mod session;
 pub(super) mod site;

@@ -3,9 +3,10 @@
 //! Must not know: what the numbers mean, or how they are printed as a page.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::engine::LoadEngine;
+use super::evidence;
 use super::handles;
 use super::site::{Site, Sites};
 use crate::cmd::calibrate::Ceilings;
@@ -13,11 +14,11 @@ use crate::cmd::dataset::{self, OwnPlace, Wanted};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
-use crate::exec::{self, LoadPolicy, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup};
+use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{
-    Cell, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec, ServerRecord, Trial,
-    TrialStatus,
+    Cell, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
+    ServerRecord, Trial, TrialStatus,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::sysbench::Refused;
@@ -230,20 +231,25 @@ impl<'a> Session<'a> {
         site: &Site,
     ) -> Result<(), Failure> {
         let started_unix_ms = now_unix_ms();
+        let probe = evidence::begin(site);
+        let looks = probe.as_ref().ok();
         let output = match &self.means.engine {
-            LoadEngine::Native => self.measure_natively(planned, trial, site),
+            LoadEngine::Native => self.measure_natively(planned, trial, (site, looks)),
             LoadEngine::Sysbench(program) => {
                 let setup = program.setup(self.plan, planned, trial, site);
-                self.measure_with_sysbench(trial, setup)
+                self.measure_with_sysbench(trial, setup, looks)
             }
         };
-        self.keep(trial, started_unix_ms, &output)
+        let scenario = self.plan.scenario(&self.plan.cells[trial.cell]);
+        let evidence = evidence::of(probe, scenario, &output.sent);
+        self.keep(trial, started_unix_ms, &output, Some(&evidence))
     }
 
     fn measure_with_sysbench(
         &mut self,
         trial: &Trial,
         setup: Result<SysbenchSetup, Refused>,
+        probe: Option<&Probe>,
     ) -> TrialOutput {
         let setup = match setup {
             Ok(setup) => setup,
@@ -251,10 +257,10 @@ impl<'a> Session<'a> {
         };
         let progress = &mut self.progress;
         progress.trial_started(&self.plan.cells[trial.cell].id.to_string());
-        exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
-            if let TrialEvent::Interval(interval) = event {
-                progress.interval(interval);
-            }
+        exec::run_sysbench(&setup, &self.interrupt, &mut |event| match event {
+            TrialEvent::Interval(interval) => progress.interval(interval),
+            TrialEvent::Window { start, end } => look(probe, start, end),
+            TrialEvent::Connected { .. } | TrialEvent::Phase(_) => {}
         })
     }
 
@@ -262,7 +268,7 @@ impl<'a> Session<'a> {
         &mut self,
         planned: &PlannedSpec,
         trial: &Trial,
-        site: &Site,
+        (site, probe): (&Site, Option<&Probe>),
     ) -> TrialOutput {
         let cell = &self.plan.cells[trial.cell];
         let driver = WireDriver::new(&site.endpoint);
@@ -288,6 +294,7 @@ impl<'a> Session<'a> {
                     progress.connecting(sessions, setup.concurrency);
                 }
                 TrialEvent::Interval(interval) => progress.interval(interval),
+                TrialEvent::Window { start, end } => look(probe, start, end),
                 TrialEvent::Phase(_) => {}
             });
         self.hold_against_ceiling(cell, &mut output.measurement);
@@ -339,6 +346,7 @@ impl<'a> Session<'a> {
         trial: &Trial,
         started_unix_ms: i64,
         output: &TrialOutput,
+        evidence: Option<&Evidence>,
     ) -> Result<(), Failure> {
         let cell = &self.plan.cells[trial.cell];
         let record = TrialRecord {
@@ -350,6 +358,7 @@ impl<'a> Session<'a> {
             service: &output.service,
             latency: &output.latency,
             statement_latency: &output.statement_latency,
+            evidence,
         };
         self.directory.append(&record)?;
         if matches!(output.measurement.status, TrialStatus::Failed { .. }) {
@@ -362,9 +371,16 @@ impl<'a> Session<'a> {
     /// A row for each trial that could not even start.
     fn fail_all(&mut self, trials: &[&Trial], reason: &str) -> Result<(), Failure> {
         for trial in trials {
-            self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason))?;
+            self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason), None)?;
         }
         Ok(())
+    }
+}
+
+/// Has the server looked at in the measured window.
+fn look(probe: Option<&Probe>, start: Instant, end: Instant) {
+    if let Some(probe) = probe {
+        probe.window(start, end);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::Admin;
 use crate::driver::DriverError;
-use crate::model::{Flavour, ServerInfo};
+use crate::model::{Counter, Counters, Flavour, ServerInfo};
 
 /// Variables that move results. Not every server has each; a name that one lacks is left out.
 const VARIABLES: &[&str] = &[
@@ -80,5 +80,21 @@ impl Admin {
             address: self.address(),
             variables: variables.collect(),
         })
+    }
+
+    /// The status counters of the whole server, as they are now.
+    pub async fn counters(&mut self) -> Result<Counters, DriverError> {
+        // All of them: a condition would make the server build the same list, and a table of it.
+        let rows = self.rows("SHOW GLOBAL STATUS").await?;
+        let mut counters = Counters::default();
+        for row in rows {
+            let mut columns = row.into_iter();
+            if let (Some(Some(name)), Some(Some(value))) = (columns.next(), columns.next())
+                && let Some(counter) = Counter::from_name(&name)
+            {
+                counters.set(counter, value.parse().ok());
+            }
+        }
+        Ok(counters)
     }
 }

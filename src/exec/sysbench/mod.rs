@@ -237,6 +237,11 @@ impl<'a> Watch<'a> {
             Seen::Started => {
                 self.has_started = true;
                 self.deadline = Instant::now() + self.stage.length + self.setup.drain_limit;
+                if self.stage.phase == Phase::Measure {
+                    let start = Instant::now();
+                    let end = start + self.stage.length;
+                    (self.observe)(TrialEvent::Window { start, end });
+                }
                 (self.observe)(TrialEvent::Phase(self.stage.phase));
                 self.cpu.0 = self.process.cpu_time();
             }
