@@ -4,8 +4,15 @@
 
 mod compare;
 mod histogram;
+mod interval;
+mod series;
+mod significance;
+mod special;
 mod summary;
 
 pub use compare::*;
 pub use histogram::Histogram;
+pub use interval::*;
+pub use series::*;
+pub use significance::*;
 pub use summary::*;
