@@ -65,6 +65,10 @@ pub struct MatrixArgs {
     /// Who drives the load; without it, what the file says, else native
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
+    /// Measure everything twice, in turns, to see how far apart two measurements of the same thing
+    /// are: `diff --noise` takes that as its floor
+    #[arg(long)]
+    pub aa: bool,
     /// Shrink memory and data by one factor and shorten the trials: a whole matrix in minutes
     #[arg(long)]
     pub rehearse: bool,
@@ -213,9 +217,20 @@ pub struct DiffArgs {
     /// The baseline (or run) that it is held against; without it, the one its matrix names
     #[arg(value_name = "BASELINE")]
     pub baseline: Option<String>,
-    /// A difference of at most this many percent is no difference
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
-    pub threshold: f64,
+    /// A difference of at most this many percent is none: 5, or NAME=5 for one scenario, one spec
+    /// or SCENARIO/SPEC; repeat. Without a general one it is 5
+    #[arg(long, value_name = "[NAME=]PERCENT")]
+    pub threshold: Vec<String>,
+    /// A difference no larger than this is noise: percent, or an A/A run (`run --aa`) that found it
+    #[arg(long, value_name = "PERCENT|RUN")]
+    pub noise: Option<String>,
+    /// What of the environment is meant to differ, for example server.version, or server for all
+    /// of it; repeat
+    #[arg(long, value_name = "NAME")]
+    pub across: Vec<String>,
+    /// Which verdicts end with exit code 4
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [FailOn::Regressed])]
+    pub fail_on: Vec<FailOn>,
     /// How to print the comparison
     #[arg(long, value_enum, default_value_t = DiffFormat::Table)]
     pub format: DiffFormat,
@@ -235,6 +250,21 @@ pub enum DiffFormat {
     Csv,
     /// One object.
     Json,
+    /// JUnit's XML: a test case per cell, for a build server.
+    Junit,
+}
+
+/// What `diff` fails on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A cell is slower, beyond threshold and chance.
+    Regressed,
+    /// The numbers of a cell carry no verdict.
+    Inconclusive,
+    /// A cell has a number on one side only.
+    Missing,
+    /// The numbers of a cell do not mean the same thing.
+    NotComparable,
 }
 
 /// `gridbench baseline`.

@@ -330,7 +330,15 @@ fn rehearsed(name: &str, host: Option<Host>) -> Plan {
 
 fn host(cpus: u32, memory: u64) -> Host {
     let (cpu_model, kernel) = ("a processor".to_owned(), "a kernel".to_owned());
-    Host { cpus, cpu_model, memory: Bytes(memory), kernel, disk_free: None }
+    Host {
+        cpus,
+        cpu_model,
+        memory: Bytes(memory),
+        governor: None,
+        cpu_quota_milli: None,
+        kernel,
+        disk_free: None,
+    }
 }
 
 fn each_file(folder: &str, expected: fn(&Path, Result<String, String>) -> String) {

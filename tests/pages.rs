@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use gridbench::model::{Arrivals, MilliRate, OpenLoop, ResultSet, Verdict};
 use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
-use gridbench::stats::{compare, geometric_mean_ratio};
+use gridbench::stats::{CompareOptions, compare, geometric_mean_ratio};
 
 #[path = "pages/fixtures.rs"]
 mod fixtures;
@@ -327,7 +327,8 @@ fn a_file_that_is_no_template_is_refused_with_the_reason() {
 #[test]
 fn the_large_dataset_beats_the_cache_in_the_cells_that_are_known() {
     let large = published("large-dataset");
-    let mut comparison = compare(&large, &published("full-cache"), 0.0);
+    let mut comparison =
+        compare(&large, &published("full-cache"), &CompareOptions::with_threshold(0.0));
     assert_eq!(comparison.cells.len(), 70);
     let verdicts = comparison.cells.iter().map(|cell| cell.verdict);
     assert!(verdicts.eq(std::iter::repeat_n(Verdict::NotComparable, 70)), "other data, no verdict");

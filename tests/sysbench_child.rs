@@ -86,7 +86,7 @@ fn an_interrupt_ends_the_child_and_keeps_its_seconds() {
     let output = run_sysbench(&setup, &interrupt, &mut |event| match event {
         TrialEvent::Interval(_) => interrupt.request(),
         TrialEvent::Phase(phase) => phases.push(phase),
-        TrialEvent::Connected { .. } => {}
+        TrialEvent::Connected { .. } | TrialEvent::Window { .. } => {}
     });
     let measurement = output.measurement;
     assert_eq!(measurement.status, TrialStatus::Interrupted);
@@ -110,6 +110,7 @@ fn the_warm_up_is_a_run_of_its_own_and_counts_nothing() {
     let mut phases = Vec::new();
     let output = run_sysbench(&setup, &Interrupt::default(), &mut |event| match event {
         TrialEvent::Phase(phase) => phases.push(phase),
+        TrialEvent::Window { .. } => {}
         other => panic!("{other:?}"),
     });
     assert_eq!(phases, [Phase::Connect, Phase::Warmup, Phase::Measure, Phase::Drain]);

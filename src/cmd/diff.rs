@@ -1,43 +1,119 @@
 //! `gridbench diff`: a run beside a baseline, cell by cell.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 
 use super::{Failure, Outcome};
-use crate::cli::{DiffArgs, DiffFormat};
-use crate::model::Verdict;
+use crate::cli::{DiffArgs, DiffFormat, FailOn};
+use crate::model::{CellComparison, ResultSet, Verdict};
 use crate::report::{
-    comparison_csv, comparison_json, comparison_markdown, comparison_opening, comparison_summary,
-    comparison_table,
+    comparison_csv, comparison_json, comparison_junit, comparison_markdown, comparison_opening,
+    comparison_summary, comparison_table,
 };
-use crate::stats::compare;
-use crate::store;
+use crate::stats::{CompareOptions, compare, fact_names, threshold_names};
+use crate::store::{self, nearest};
 use crate::ui::Printer;
 
+/// Used where no general threshold is typed, in percent.
+const THRESHOLD_PERCENT: f64 = 5.0;
+
 pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Failure> {
-    let threshold = threshold(arguments.threshold)?;
+    let thresholds = thresholds(&arguments.threshold)?;
     let baseline = baseline_name(arguments)?;
     let measured = store::resolve(&arguments.out, &arguments.run)?;
     let baseline = store::resolve(&arguments.out, &baseline)?;
-    let comparison = compare(&measured, &baseline, threshold);
+    let options = CompareOptions {
+        noise: arguments.noise.as_deref().map(|text| noise(&arguments.out, text)).transpose()?,
+        across: arguments.across.clone(),
+        ..thresholds
+    };
+    check_names(&options, [&measured, &baseline])?;
+    let comparison = compare(&measured, &baseline, &options);
     match arguments.format {
         DiffFormat::Table => printer.data(&comparison_table(&comparison))?,
         DiffFormat::Md => printer.data(&comparison_markdown(&comparison))?,
         DiffFormat::Csv => printer.data(&comparison_csv(&comparison))?,
         DiffFormat::Json => printer.data(&comparison_json(&comparison))?,
+        DiffFormat::Junit => printer.data(&comparison_junit(&comparison))?,
     }
-    if matches!(arguments.format, DiffFormat::Csv | DiffFormat::Json) {
+    if !matches!(arguments.format, DiffFormat::Table | DiffFormat::Md) {
         printer.talk(&comparison_opening(&comparison));
         printer.talk(&comparison_summary(&comparison));
     }
-    let regressed = comparison.cells.iter().any(|cell| cell.verdict == Verdict::Regressed);
-    Ok(if regressed { Outcome::Regression } else { Outcome::Done })
+    let fails = |cell: &CellComparison| arguments.fail_on.iter().any(|on| is(*on, cell.verdict));
+    Ok(if comparison.cells.iter().any(fails) { Outcome::Regression } else { Outcome::Done })
 }
 
-fn threshold(percent: f64) -> Result<f64, Failure> {
-    if percent.is_finite() && percent >= 0.0 {
-        return Ok(percent / 100.0);
+fn is(on: FailOn, verdict: Verdict) -> bool {
+    match on {
+        FailOn::Regressed => verdict == Verdict::Regressed,
+        FailOn::Inconclusive => verdict == Verdict::Inconclusive,
+        FailOn::Missing => verdict == Verdict::Missing,
+        FailOn::NotComparable => verdict == Verdict::NotComparable,
     }
-    Err(Failure::input(anyhow!("--threshold {percent}: give a percentage of 0 or more")))
+}
+
+/// `5`, `NAME=5`, as shares.
+fn thresholds(typed: &[String]) -> Result<CompareOptions, Failure> {
+    let mut options = CompareOptions::with_threshold(THRESHOLD_PERCENT / 100.0);
+    let mut has_general = false;
+    for text in typed {
+        let (name, percent) = match text.rsplit_once('=') {
+            Some((name, percent)) => (Some(name), percent),
+            None => (None, text.as_str()),
+        };
+        let share = share(percent).ok_or_else(|| {
+            Failure::input(anyhow!("--threshold {text}: give a percentage of 0 or more"))
+        })?;
+        let is_again = match name {
+            None => std::mem::replace(&mut has_general, true),
+            Some(name) => options.thresholds.iter().any(|(known, _)| known == name),
+        };
+        if is_again {
+            return Err(Failure::input(anyhow!("--threshold {text}: it was given already")));
+        }
+        match name {
+            None => options.threshold = share,
+            Some(name) => options.thresholds.push((name.to_owned(), share)),
+        }
+    }
+    Ok(options)
+}
+
+/// A percentage of 0 or more, as a share.
+fn share(percent: &str) -> Option<f64> {
+    let number: f64 = percent.trim_end_matches('%').trim_end().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number / 100.0)
+}
+
+/// A percentage, or what an A/A run found.
+fn noise(out: &Path, text: &str) -> Result<f64, Failure> {
+    if let Some(share) = share(text) {
+        return Ok(share);
+    }
+    let results = store::resolve(out, text)?;
+    let ppm = results.noise_ppm.ok_or_else(|| {
+        Failure::input(anyhow!(
+            "--noise {text}: that is no A/A run; make one with `gridbench run MATRIX --aa`"
+        ))
+    })?;
+    Ok(ppm as f64 / 1e6)
+}
+
+/// A name that matches nothing would be a threshold that never holds.
+fn check_names(options: &CompareOptions, sides: [&ResultSet; 2]) -> Result<(), Failure> {
+    let check = |option: &str, names: Vec<&String>, known: Vec<String>| {
+        let Some(name) = names.into_iter().find(|name| !known.contains(name)) else {
+            return Ok(());
+        };
+        let meant = nearest(name, known.iter().map(String::as_str))
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        Err(Failure::input(anyhow!("{option} {name}: neither side has that name{meant}")))
+    };
+    let thresholds = options.thresholds.iter().map(|(name, _)| name).collect();
+    check("--threshold", thresholds, threshold_names(sides))?;
+    check("--across", options.across.iter().collect(), fact_names(sides))
 }
 
 /// The baseline that was typed, else the one that the run's matrix names.
@@ -60,11 +136,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threshold_is_a_share_of_0_or_more() {
-        assert_eq!(threshold(5.0).unwrap(), 0.05);
-        assert_eq!(threshold(0.0).unwrap(), 0.0);
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.1] {
-            assert_eq!(threshold(bad).unwrap_err().exit_code, 2, "{bad}");
+    fn thresholds_are_percentages_general_or_by_name() {
+        let of = |typed: &[&str]| {
+            thresholds(&typed.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[]).unwrap().threshold, 0.05);
+        let options = of(&["3", "write-only=10%", "s/2c4g=0"]).unwrap();
+        assert_eq!(options.threshold, 0.03);
+        let named = [("write-only".to_owned(), 0.1), ("s/2c4g".to_owned(), 0.0)];
+        assert_eq!(options.thresholds, named);
+        for bad in ["NaN", "inf", "-0.1", "x", "s=", "s=-1", ""] {
+            assert_eq!(of(&[bad]).unwrap_err().exit_code, 2, "{bad}");
         }
+        assert!(of(&["3", "4"]).is_err() && of(&["s=3", "s=4"]).is_err(), "one of them is a slip");
     }
 }

@@ -54,7 +54,11 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
         rehearse: arguments.rehearse,
         host: arguments.targets.is_none().then(|| host.clone()),
     };
-    let plan = expand(matrix, &options).map_err(Failure::input)?;
+    let mut plan = expand(matrix, &options).map_err(Failure::input)?;
+    if arguments.aa {
+        plan.protocol.is_aa = true;
+        plan.protocol.repeats = plan.protocol.repeats.saturating_mul(2);
+    }
     let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(LoadedPlan { plan, bytes, host, sha256 })
 }
@@ -121,6 +125,7 @@ mod tests {
             only: Vec::new(),
             set: Vec::new(),
             engine: None,
+            aa: false,
             rehearse: false,
             targets: None,
             data_dir: PathBuf::from(".gridbench"),

@@ -91,6 +91,8 @@ mod tests {
             class: DatasetClass::FullCache,
             source: ResultSource::Published { origin: "us".to_owned(), date: "2026-01-02".into() },
             protocol: None,
+            environment: std::collections::BTreeMap::new(),
+            noise_ppm: None,
             scenarios: Vec::new(),
             specs: Vec::new(),
             cells: Vec::new(),

@@ -11,6 +11,7 @@ mod diagnostic;
 mod document;
 mod expand;
 mod limits;
+mod percent;
 mod protocol;
 mod rehearsal;
 mod section;

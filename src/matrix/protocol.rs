@@ -2,18 +2,26 @@
 //!
 //! Must not know: which cells there are.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::diagnostic::Fault;
 use super::limits::{DURATION, MAX_WARMUP_RATIO, REPEATS, WARMUP};
+use super::percent::percent;
 use super::section::{Located, Section};
 use super::value::{duration, duration_text, integer, integer_u32, ladder, named, rate};
-use crate::model::{Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
+use crate::model::{
+    Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until,
+};
 
 /// Used where the file says nothing: `warmup`, `repeats` and `seed`.
 const DEFAULT_WARMUP: Duration = Duration::from_secs(10);
 const DEFAULT_REPEATS: u32 = 1;
 const DEFAULT_SEED: u64 = 1;
+/// Trials of a cell at most, where `until` is given and `repeats_max` is not.
+const DEFAULT_REPEATS_MAX: u32 = 20;
+/// Shares of a rate: a ten-thousandth to a half.
+const SHARE: RangeInclusive<u64> = 100..=500_000;
 
 /// The protocol with the place of its ladder, against which exclusions are checked.
 pub(super) struct ProtocolDraft {
@@ -26,7 +34,12 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
     let window = section.required("duration", "\"600s\"", duration(DURATION));
     let warmup = section.optional("warmup", duration(WARMUP));
     check_warmup(&section, window, warmup);
+    let warmup_max = section.optional("warmup_max", duration(WARMUP));
+    check_warmup_max(&section, warmup, warmup_max);
+    let level = section.optional("level", percent(SHARE));
     let repeats = section.optional("repeats", integer_u32(REPEATS));
+    let until = until(&mut section, repeats);
+    let stop_after_falling = section.optional("stop_after_falling", integer_u32(1..=100));
     let concurrency = section.required("concurrency", "[32, 64, 128]", ladder);
     let publish = section.optional("publish", named(Publish::ALL, Publish::name));
     let statements = section.optional("statements", named(StatementMode::ALL, StatementMode::name));
@@ -39,7 +52,12 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
     let protocol = Protocol {
         duration: window?.value,
         warmup: warmup.map_or(DEFAULT_WARMUP, |warmup| warmup.value),
+        warmup_max: warmup_max.map(|longest| longest.value),
+        level_ppm: level.map_or(Protocol::LEVEL_PPM, |level| level.value),
         repeats: repeats.map_or(DEFAULT_REPEATS, |repeats| repeats.value),
+        until,
+        stop_after_falling: stop_after_falling.map(|levels| levels.value),
+        is_aa: false,
         concurrency: concurrency.value.clone(),
         publish: publish.map_or(Publish::Peak, |publish| publish.value),
         statements: statements.map_or(StatementMode::Text, |statements| statements.value),
@@ -49,6 +67,48 @@ pub(super) fn read(mut section: Section<'_>) -> Option<ProtocolDraft> {
         engine: engine.map_or(Engine::Native, |engine| engine.value),
     };
     Some(ProtocolDraft { protocol, concurrency })
+}
+
+/// `until` says how narrow, `repeats_max` after how many trials it is given up.
+fn until(section: &mut Section<'_>, repeats: Option<Located<u32>>) -> Option<Until> {
+    let until = section.optional("until", percent(SHARE));
+    let cap = section.optional("repeats_max", integer_u32(REPEATS));
+    if let (false, Some(cap)) = (section.has("until"), &cap) {
+        section.fault(
+            Fault::new("matrix::until", "`protocol.repeats_max` without `until`")
+                .at(cap.place, "until what?")
+                .help("add a line such as `until = \"2%\"`, or use `repeats` alone"),
+        );
+    }
+    let least = repeats.map_or(DEFAULT_REPEATS, |repeats| repeats.value);
+    if let Some(cap) = cap.as_ref().filter(|cap| cap.value < least) {
+        section.fault(
+            Fault::new(
+                "matrix::until",
+                format!("at most {} trials, and at least {least}", cap.value),
+            )
+            .at(cap.place, "fewer than `repeats`")
+            .help("raise `repeats_max`, or lower `repeats`"),
+        );
+    }
+    let repeats_max = cap.map_or(DEFAULT_REPEATS_MAX.max(least), |cap| cap.value);
+    Some(Until { width_ppm: until?.value, repeats_max })
+}
+
+/// A longest warm-up that is shorter than the shortest.
+fn check_warmup_max(
+    section: &Section<'_>,
+    warmup: Option<Located<Duration>>,
+    longest: Option<Located<Duration>>,
+) {
+    let shortest = warmup.map_or(DEFAULT_WARMUP, |warmup| warmup.value);
+    let Some(longest) = longest.filter(|longest| longest.value < shortest) else { return };
+    let (long, short) = (duration_text(longest.value), duration_text(shortest));
+    section.fault(
+        Fault::new("matrix::warmup", format!("a warm-up of at most {long} and at least {short}"))
+            .at(longest.place, "shorter than `warmup`")
+            .help("`warmup` is the shortest, `warmup_max` the longest; the rate decides between"),
+    );
 }
 
 /// `rate` opens the loop; `arrivals` says how, and nothing without it.

@@ -13,6 +13,10 @@ pub struct Host {
     pub cpu_model: String,
     /// Memory, or the control group's limit where that is lower.
     pub memory: Bytes,
+    /// How the first processor's clock is governed; `None` where the system does not say.
+    pub governor: Option<String>,
+    /// Processors that the control groups allow, in thousandths; `None` without a quota.
+    pub cpu_quota_milli: Option<u64>,
     /// Kernel release.
     pub kernel: String,
     /// Free space where datasets go; `None` where it is not known.

@@ -33,9 +33,11 @@ pub use measurement::{
 };
 pub use options::{Flag, Number, WorkloadOptions};
 pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
-pub use protocol::{Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
+pub use protocol::{
+    Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until,
+};
 pub use request::{Param, Request, StatementKind};
-pub use results::{MilliRate, ResultCell, ResultSet, ResultSource};
+pub use results::{Facts, MilliRate, ResultCell, ResultSet, ResultSource};
 pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};

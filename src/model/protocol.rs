@@ -13,8 +13,19 @@ pub struct Protocol {
     pub duration: Duration,
     /// Load before the window, not counted.
     pub warmup: Duration,
+    /// The longest that a warm-up may take to become level; `None`: it takes what it takes.
+    pub warmup_max: Option<Duration>,
+    /// How far from level a steady rate may be, in millionths of its mean.
+    pub level_ppm: u64,
     /// Trials of each cell.
     pub repeats: u32,
+    /// When further trials end.
+    pub until: Option<Until>,
+    /// After how many levels below the best one the rest of a ladder is left out.
+    pub stop_after_falling: Option<u32>,
+    /// Whether odd and even repetitions are two measurements of the same thing, to see how far
+    /// apart those are.
+    pub is_aa: bool,
     /// Which concurrencies are measured.
     pub concurrency: Ladder,
     /// Which of them the page prints.
@@ -32,6 +43,15 @@ pub struct Protocol {
     pub engine: Engine,
 }
 
+/// How narrow the interval of a cell's rate is to become by further trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Until {
+    /// Half of the interval's width, in millionths of the rate.
+    pub width_ppm: u64,
+    /// Trials of a cell at most.
+    pub repeats_max: u32,
+}
+
 /// Who drives the load of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -42,6 +62,9 @@ pub enum Engine {
 }
 
 impl Protocol {
+    /// What a steady rate may be off where nobody says: 5 %.
+    pub const LEVEL_PPM: u64 = 50_000;
+
     /// As its engine can measure it: sysbench counts whole seconds, so that what is between is
     /// rounded up.
     pub fn as_the_engine_can(self) -> Self {
@@ -65,7 +88,12 @@ impl Protocol {
         Self {
             duration: Duration::from_secs(1),
             warmup: Duration::ZERO,
+            warmup_max: None,
+            level_ppm: Self::LEVEL_PPM,
             repeats: 1,
+            until: None,
+            stop_after_falling: None,
+            is_aa: false,
             concurrency: Ladder::Levels(vec![64]),
             publish: Publish::Peak,
             statements: StatementMode::Text,

@@ -2,6 +2,8 @@
 //!
 //! Must not know: CSV, JSON, or templates.
 
+use std::collections::BTreeMap;
+
 use super::{DatasetClass, Protocol, Rehearsal, Scenario, ScenarioId, Spec, SpecId};
 
 /// A rate in thousandths per second: 44613.74 QPS is `MilliRate(44_613_740)`.
@@ -51,6 +53,9 @@ pub enum ResultSource {
     },
 }
 
+/// Texts by dotted names.
+pub type Facts = BTreeMap<String, String>;
+
 /// A table of results with everything that a page needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultSet {
@@ -66,6 +71,11 @@ pub struct ResultSet {
     pub source: ResultSource,
     /// How each cell was measured; `None` for published numbers.
     pub protocol: Option<Protocol>,
+    /// For each spec that was reached, what two measurements must have in common to be compared,
+    /// as `server.version = 8.0.36`; empty for published numbers.
+    pub environment: BTreeMap<SpecId, Facts>,
+    /// In an A/A run: the largest difference that it found between equal things, in millionths.
+    pub noise_ppm: Option<u64>,
     /// In the order of the page's tables.
     pub scenarios: Vec<Scenario>,
     /// In the order of the page's rows.
@@ -96,6 +106,8 @@ pub struct ResultCell {
     pub p95_us: Option<u64>,
     /// Trials behind the number; 1 for a published one.
     pub trials: u32,
+    /// The QPS of each of them in the order of repetition; empty for a published number.
+    pub values: Vec<MilliRate>,
     /// Why there is no number, or what is doubtful about it.
     pub note: Option<String>,
 }

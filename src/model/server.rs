@@ -111,6 +111,10 @@ pub struct ServerInfo {
     pub flavour: Flavour,
     /// Transport and address that were used.
     pub address: String,
+    /// Version and cipher of TLS, as the server says of our connection; `None`: clear text.
+    pub tls: Option<String>,
+    /// Round trip of the least statement, median; `None` where it was not measured.
+    pub round_trip_us: Option<u64>,
     /// Variables that move results, by name.
     pub variables: BTreeMap<String, String>,
 }

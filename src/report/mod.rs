@@ -9,6 +9,7 @@ mod comparison;
 mod difference;
 mod error;
 mod filters;
+mod junit;
 mod layout;
 mod markdown;
 mod model;
@@ -21,6 +22,7 @@ pub use comparison::{
 pub use difference::difference;
 pub use error::RenderError;
 pub use filters::FILTERS;
+pub use junit::comparison_junit;
 pub use layout::{Format, LAYOUTS, Layout};
 pub use model::{
     MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,

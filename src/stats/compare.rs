@@ -1,24 +1,25 @@
 //! Two result sets beside each other, cell by cell: a pure function.
 //!
-//! The verdict knows the threshold alone; noise is not judged here. Two numbers that do not
-//! mean the same thing get no ratio, so that nobody can quote one. Must not know: how a
-//! comparison is printed, or what follows from it.
+//! Two numbers that do not mean the same thing get no ratio, so that nobody can quote one. Must
+//! not know: how a comparison is printed, or what follows from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    CellComparison, Comparison, MilliRate, OpenLoop, Protocol, ResultCell, ResultSet, ResultSource,
-    Scenario, ScenarioId, SpecId, Verdict,
+    CellComparison, Comparison, Facts, MilliRate, OpenLoop, Protocol, ResultCell, ResultSet,
+    ResultSource, Scenario, ScenarioId, SpecId, Verdict,
 };
 
-/// Holds `measured` against `baseline`. A difference of at most `threshold` (0.05 is 5 %) of
-/// the baseline's number is [`Verdict::Within`].
+use super::compare_options::CompareOptions;
+use super::verdict::{Findings, adjusted, one_sample, two_samples, verdict};
+
+/// Holds `measured` against `baseline`.
 ///
 /// Cells meet by scenario and spec. Where a side has several concurrencies, equal ones meet
 /// first; if none are equal, the two highest rates meet, for a published number is a peak.
-pub fn compare(measured: &ResultSet, baseline: &ResultSet, threshold: f64) -> Comparison {
-    let sides = Sides { measured, baseline, threshold };
+pub fn compare(measured: &ResultSet, baseline: &ResultSet, options: &CompareOptions) -> Comparison {
+    let sides = Sides { measured, baseline, options };
     let ours = by_place(measured);
     let theirs = by_place(baseline);
     let mut cells = Vec::new();
@@ -35,10 +36,17 @@ pub fn compare(measured: &ResultSet, baseline: &ResultSet, threshold: f64) -> Co
     for place in places(measured).into_iter().filter(|place| !theirs.contains_key(place)) {
         cells.extend(ours[&place].iter().map(|cell| sides.ours_only(cell)));
     }
+    let (mut cells, findings): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
+    for ((cell, of), p) in cells.iter_mut().zip(&findings).zip(adjusted(&findings)) {
+        if let Some(of) = of {
+            (cell.p, cell.verdict) = (p, verdict(of, p, cell.floor));
+        }
+    }
     Comparison {
         measured: measured.name.clone(),
         baseline: baseline.name.clone(),
-        threshold,
+        threshold: options.threshold,
+        noise: sides.noise(),
         rehearsal: is_rehearsal(measured) || is_rehearsal(baseline),
         cells,
     }
@@ -81,7 +89,7 @@ fn by_place(results: &ResultSet) -> BTreeMap<Place<'_>, Vec<&ResultCell>> {
 
 /// Distinct places in the order of the results.
 fn places(results: &ResultSet) -> Vec<Place<'_>> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     results.cells.iter().map(place).filter(|place| seen.insert(*place)).collect()
 }
 
@@ -117,45 +125,67 @@ fn pairs<'a>(ours: &[&'a ResultCell], theirs: &[&'a ResultCell]) -> Vec<Pair<'a>
 struct Sides<'a> {
     measured: &'a ResultSet,
     baseline: &'a ResultSet,
-    threshold: f64,
+    options: &'a CompareOptions,
 }
 
+/// A cell, and what its numbers say where a verdict is to follow from them.
+type Judged = (CellComparison, Option<Findings>);
+
 impl Sides<'_> {
-    fn cell(&self, pair: &Pair) -> CellComparison {
+    fn cell(&self, pair: &Pair) -> Judged {
         let (ours, theirs) = (pair.ours, pair.theirs);
         let measured = ours.and_then(|cell| cell.qps);
         let mut notes = self.missing_notes(pair);
         let obstacle = self.obstacle(pair);
-        let (verdict, ratio) = match (measured, theirs.qps, &obstacle) {
-            (_, _, Some(_)) => (Verdict::NotComparable, None),
-            (Some(our), Some(their), None) => {
-                let (verdict, ratio) = self.verdict(our, their);
-                // Other data is another question: the ratio stands, and no verdict follows.
-                let is_alike = ours.is_some_and(|ours| shape(ours) == shape(theirs));
-                (if is_alike { verdict } else { Verdict::NotComparable }, ratio)
-            }
-            _ => (Verdict::Missing, None),
+        let findings = match (ours, &obstacle) {
+            (Some(ours), None) => findings(ours, theirs),
+            _ => None,
+        };
+        // Other data is another question: the ratio stands, and no verdict follows.
+        let is_alike = ours.is_some_and(|ours| shape(ours) == shape(theirs));
+        let verdict = match findings {
+            None if obstacle.is_none() => Verdict::Missing,
+            _ => Verdict::NotComparable,
         };
         notes.extend(obstacle);
+        notes.extend(findings.filter(|of| is_alike && !of.has_power).map(|_| powerless(pair)));
         if let Some(ours) = ours.filter(|_| notes.is_empty()) {
             notes.extend(differences(ours, theirs));
             notes.extend(self.engines_note());
             notes.extend(ours.note.clone());
             notes.extend(theirs.note.clone());
         }
-        CellComparison {
+        let cell = CellComparison {
             spec: theirs.spec.clone(),
             scenario: theirs.scenario.clone(),
             concurrency: (ours.and_then(|cell| cell.concurrency), theirs.concurrency),
             measured,
             baseline: theirs.qps,
-            ratio,
+            trials: (ours.map_or(0, |cell| cell.trials), theirs.trials),
+            ratio: findings.map(|of| of.ratio),
+            interval: findings.and_then(|of| of.interval),
+            p: None,
+            floor: self.floor(theirs),
             verdict,
             note: joined(&notes),
-        }
+        };
+        (cell, findings.filter(|_| is_alike))
     }
 
-    fn ours_only(&self, cell: &ResultCell) -> CellComparison {
+    /// The larger of a cell's threshold and the noise.
+    fn floor(&self, cell: &ResultCell) -> f64 {
+        let threshold = self.options.threshold_of(&cell.scenario, &cell.spec);
+        self.noise().map_or(threshold, |noise| noise.max(threshold))
+    }
+
+    /// The largest difference between equal things that anybody has seen.
+    fn noise(&self) -> Option<f64> {
+        let of_side = |side: &ResultSet| side.noise_ppm.map(|ppm| ppm as f64 / 1e6);
+        let known = [self.options.noise, of_side(self.measured), of_side(self.baseline)];
+        known.into_iter().flatten().reduce(f64::max)
+    }
+
+    fn ours_only(&self, cell: &ResultCell) -> Judged {
         let rehearsal = self.rehearsal_note();
         let verdict = match rehearsal {
             Some(_) => Verdict::NotComparable,
@@ -164,29 +194,21 @@ impl Sides<'_> {
         let mut notes = vec!["the baseline has no such cell".to_owned()];
         notes.extend(cell.note.clone());
         notes.extend(rehearsal);
-        CellComparison {
+        let cell = CellComparison {
             spec: cell.spec.clone(),
             scenario: cell.scenario.clone(),
             concurrency: (cell.concurrency, None),
             measured: cell.qps,
             baseline: None,
+            trials: (cell.trials, 0),
             ratio: None,
+            interval: None,
+            p: None,
+            floor: self.floor(cell),
             verdict,
             note: joined(&notes),
-        }
-    }
-
-    fn verdict(&self, ours: MilliRate, theirs: MilliRate) -> (Verdict, Option<f64>) {
-        let (ours, theirs) = (ours.per_second(), theirs.per_second());
-        let ratio = ours / theirs;
-        // A hair of slack: 95 against 100 is 5 %, whatever the last bit says.
-        let within = (ours - theirs).abs() <= self.threshold * theirs + theirs * 1e-9;
-        let verdict = match within {
-            true => Verdict::Within,
-            false if ours > theirs => Verdict::Improved,
-            false => Verdict::Regressed,
         };
-        (verdict, Some(ratio))
+        (cell, None)
     }
 
     /// Why there is no number on a side.
@@ -227,6 +249,9 @@ impl Sides<'_> {
         if let Some(difference) = self.protocol_difference() {
             return Some(difference);
         }
+        if let Some(difference) = self.environment_difference(spec) {
+            return Some(difference);
+        }
         let no_scale = ours.qps.is_some() && pair.theirs.qps == Some(MilliRate(0));
         no_scale.then(|| "the baseline's rate is 0".to_owned())
     }
@@ -250,6 +275,23 @@ impl Sides<'_> {
         (our != their).then(|| format!("keys by the {our} law here, by the {their} law there"))
     }
 
+    /// What the two were measured in or on that is not the same, unless it is meant to differ.
+    /// Where one side does not know it, nothing is said.
+    fn environment_difference(&self, spec: &SpecId) -> Option<String> {
+        let facts = |side: &ResultSet| side.environment.get(spec).cloned();
+        let (ours, theirs): (Facts, Facts) = (facts(self.measured)?, facts(self.baseline)?);
+        let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+        let value = |facts: &Facts, name: &String| {
+            facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
+        };
+        let different = names.into_iter().filter(|name| ours.get(*name) != theirs.get(*name));
+        let told: Vec<String> = different
+            .filter(|name| !self.options.is_across(name))
+            .map(|name| format!("{name} {} against {}", value(&ours, name), value(&theirs, name)))
+            .collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+
     /// Two clients may measure one server differently: the numbers are compared, and it is said.
     fn engines_note(&self) -> Option<String> {
         let (ours, theirs) = (engine_of(self.measured)?, engine_of(self.baseline)?);
@@ -263,6 +305,33 @@ impl Sides<'_> {
             (false, false) => return None,
         };
         Some(side.to_owned())
+    }
+}
+
+/// What the two cells' numbers say of each other.
+fn findings(ours: &ResultCell, theirs: &ResultCell) -> Option<Findings> {
+    let rates = |cell: &ResultCell| -> Vec<f64> {
+        cell.values.iter().map(|rate| rate.per_second()).collect()
+    };
+    let (our, their) = (ours.qps?.per_second(), theirs.qps?.per_second());
+    match (&rates(ours)[..], &rates(theirs)[..]) {
+        ([], []) => one_sample(&[our], our, their),
+        (ours, []) => one_sample(ours, our, their),
+        ([], theirs) => one_sample(theirs, their, our).map(Findings::inverse),
+        (ours, theirs) => two_samples(ours, theirs),
+    }
+}
+
+/// Why a verdict cannot follow, and what would help.
+fn powerless(pair: &Pair) -> String {
+    let trials = |cell: &ResultCell| cell.values.len();
+    match (pair.ours.map_or(0, trials), trials(pair.theirs)) {
+        (0, 0) => "two published numbers: nothing is known of their noise".to_owned(),
+        (ours, 0) => format!("{ours} of 3 repeats that an interval needs"),
+        (0, theirs) => format!("{theirs} of 3 repeats that an interval needs"),
+        (ours, theirs) => {
+            format!("{ours} against {theirs} repeats can show nothing; 4 against 4 could")
+        }
     }
 }
 

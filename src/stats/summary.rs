@@ -22,6 +22,14 @@ pub fn peak<T>(levels: &[T], rate: impl Fn(&T) -> Option<u64>) -> Option<&T> {
     rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, level)| level)
 }
 
+/// Whether a ladder's rates, in ascending order of concurrency, have fallen below their best at
+/// each of its last `falling` levels or more. A level without a rate has not fallen.
+pub fn has_fallen(rates: &[Option<u64>], falling: u32) -> bool {
+    let Some(best) = peak(rates, |rate| *rate).copied().flatten() else { return false };
+    let below = rates.iter().rev().take_while(|rate| rate.is_some_and(|rate| rate < best));
+    below.count() >= falling as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +42,17 @@ mod tests {
         assert_eq!(median(&[4, 1]), Some(2));
         assert_eq!(median(&[8, 1, 100, 3]), Some(5));
         assert_eq!(median(&[u64::MAX, u64::MAX - 1]), Some(u64::MAX - 1));
+    }
+
+    #[test]
+    fn a_ladder_has_fallen_when_its_last_levels_lie_below_the_best() {
+        let rates = |list: &[u64]| list.iter().map(|rate| Some(*rate)).collect::<Vec<_>>();
+        assert!(has_fallen(&rates(&[5, 9, 8, 7]), 2));
+        assert!(has_fallen(&rates(&[5, 9, 7, 8]), 2), "below the best, if not falling further");
+        assert!(!has_fallen(&rates(&[5, 9, 8]), 2));
+        assert!(!has_fallen(&rates(&[5, 9, 8, 9]), 1), "back at the best");
+        assert!(!has_fallen(&[Some(9), Some(8), None], 1));
+        assert!(!has_fallen(&[], 1));
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl fmt::Display for UnknownName {
 }
 
 /// The known name that is near enough to a mistyped one, or contains it whole.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const NEAR_ENOUGH: f64 = 0.8;
     let score = |candidate: &str| match candidate.contains(name) && name.len() > 2 {
         true => 1.0,

@@ -26,7 +26,7 @@ pub(super) const APPENDED: [&str; 8] = [
 pub(super) const ADDED_LATER: [&str; 3] = [SecondRow::FILE, CommandRow::FILE, ServerRow::FILE];
 
 /// What a trial adds to each file of [`APPENDED`].
-pub(super) fn blocks(trial: u64, record: &TrialRecord<'_>) -> [Vec<u8>; 8] {
+pub(super) fn blocks(trial: u64, record: &TrialRecord<'_>, level_ppm: u64) -> [Vec<u8>; 8] {
     let m = record.measurement;
     let intervals = m.intervals.iter().map(|of| IntervalRow::of(trial, record, of));
     let statements = m.statements.iter().map(|of| StatementRow::of(trial, record, of));
@@ -42,7 +42,7 @@ pub(super) fn blocks(trial: u64, record: &TrialRecord<'_>) -> [Vec<u8>; 8] {
         csv_table::render(commands.map(|of| CommandRow::of(trial, record, of))),
         csv_table::render(evidence.map(|of| ServerRow::of(trial, record, of))),
         latency::render(trial, record),
-        csv_table::render([CellRow::of(trial, record)]),
+        csv_table::render([CellRow::of(trial, record, level_ppm)]),
     ]
 }
 

@@ -120,6 +120,11 @@ struct HostWire {
     cpus: u32,
     cpu_model: String,
     memory_bytes: u64,
+    /// This and the next are absent in runs of an older gridbench.
+    #[serde(default)]
+    governor: Option<String>,
+    #[serde(default)]
+    cpu_quota_milli: Option<u64>,
     kernel: String,
     disk_free_bytes: Option<u64>,
 }
@@ -130,6 +135,8 @@ impl From<&Host> for HostWire {
             cpus: host.cpus,
             cpu_model: host.cpu_model.clone(),
             memory_bytes: host.memory.0,
+            governor: host.governor.clone(),
+            cpu_quota_milli: host.cpu_quota_milli,
             kernel: host.kernel.clone(),
             disk_free_bytes: host.disk_free.map(|Bytes(free)| free),
         }
@@ -142,6 +149,8 @@ impl From<HostWire> for Host {
             cpus: wire.cpus,
             cpu_model: wire.cpu_model,
             memory: Bytes(wire.memory_bytes),
+            governor: wire.governor,
+            cpu_quota_milli: wire.cpu_quota_milli,
             kernel: wire.kernel,
             disk_free: wire.disk_free_bytes.map(Bytes),
         }
@@ -162,6 +171,10 @@ struct ServerWire {
     /// Absent in runs of an older gridbench.
     #[serde(default)]
     dataset: Option<DatasetRecordWire>,
+    #[serde(default)]
+    tls: Option<String>,
+    #[serde(default)]
+    round_trip_us: Option<u64>,
     variables: BTreeMap<String, String>,
 }
 
@@ -177,6 +190,8 @@ impl From<&ServerRecord> for ServerWire {
             load_cpus: record.load_cpus.clone(),
             dataset_bytes: record.dataset_bytes,
             dataset: record.dataset.as_ref().map(Into::into),
+            tls: record.info.tls.clone(),
+            round_trip_us: record.info.round_trip_us,
             variables: record.info.variables.clone(),
         }
     }
@@ -197,6 +212,8 @@ impl TryFrom<ServerWire> for ServerRecord {
                 version: wire.version,
                 flavour,
                 address: wire.address,
+                tls: wire.tls,
+                round_trip_us: wire.round_trip_us,
                 variables: wire.variables,
             },
             cpus: wire.cpus,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     ErrorCount, Interval, LatencySummary, Measurement, MilliRate, StatementStats, TrialStatus,
 };
+use crate::stats::{level, stalls};
 
 use super::TrialRecord;
 use super::clock;
@@ -68,6 +69,11 @@ pub(super) struct CellRow {
     pub(super) client_ceiling_qps_milli: Option<u64>,
     pub(super) client_bound: Option<bool>,
     pub(super) load_threads: u32,
+    pub(super) steady: Option<bool>,
+    pub(super) level_halves_ppm: Option<i64>,
+    pub(super) level_slope_ppm: Option<i64>,
+    pub(super) qps_lowest_second_milli: Option<u64>,
+    pub(super) qps_p5_second_milli: Option<u64>,
 }
 
 /// How a trial ended.
@@ -82,8 +88,12 @@ pub(super) enum Status {
 
 impl CellRow {
     /// The row of a trial. Where no time was measured, nothing was counted either, and the
-    /// counts are unknown.
-    pub(super) fn of(trial: u64, record: &TrialRecord<'_>) -> Self {
+    /// counts are unknown. `level_ppm`: how far from level a steady rate may be.
+    pub(super) fn of(trial: u64, record: &TrialRecord<'_>, level_ppm: u64) -> Self {
+        let seconds = whole_seconds(&record.measurement.intervals);
+        let (level, stalls) = (level(&seconds), stalls(&seconds));
+        let ppm = |share: f64| (share * 1e6).round() as i64;
+        let milli = |rate: f64| (rate * 1e3).round() as u64;
         let (planned, m) = (record.spec, record.measurement);
         let counted = |count: u64| (m.measured_us > 0).then_some(count);
         let rate = |count| MilliRate::of(count, m.measured_us).map(|MilliRate(milli)| milli);
@@ -141,8 +151,19 @@ impl CellRow {
             client_ceiling_qps_milli: m.client_ceiling_qps.map(|MilliRate(milli)| milli),
             client_bound: m.client_bound,
             load_threads: m.load_threads,
+            steady: level.map(|level| level.is_within(level_ppm as f64 / 1e6)),
+            level_halves_ppm: level.map(|level| ppm(level.halves)),
+            level_slope_ppm: level.map(|level| ppm(level.slope)),
+            qps_lowest_second_milli: stalls.map(|stalls| milli(stalls.lowest)),
+            qps_p5_second_milli: stalls.map(|stalls| milli(stalls.p5)),
         }
     }
+}
+
+/// Statements per second of the seconds that are whole: the last one of a window may be shorter.
+fn whole_seconds(intervals: &[Interval]) -> Vec<f64> {
+    let whole = intervals.iter().filter(|interval| interval.length_us == 1_000_000);
+    whole.map(|interval| interval.queries as f64).collect()
 }
 
 fn status(status: &TrialStatus) -> (Status, String) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{
     CellId, CommandCount, ErrorCount, Evidence, Interval, ResultSet, RunDescription, ServerRecord,
-    ServerUse, TrialStatus,
+    ServerUse,
 };
 
 use super::csv_table::{self, Row, Rows};
@@ -153,7 +153,7 @@ impl RunDir {
         let planned = self.description.plan.cells.iter().any(|cell| cell.id == record.cell.id);
         assert!(planned, "{} is a cell of the plan in this run's manifest", record.cell.id);
         let writer = self.writer.as_mut().expect("lock() succeeded, so there is a writer");
-        let blocks = blocks(writer.next, record);
+        let blocks = blocks(writer.next, record, self.description.plan.protocol.level_ppm);
         let lengths = lengths(&self.path)?;
         for (file, block) in APPENDED.iter().zip(&blocks) {
             let path = self.path.join(file);
@@ -170,12 +170,6 @@ impl RunDir {
         writer.next += 1;
         writer.kept += 1;
         Ok(())
-    }
-
-    /// Trials that need not be measured again.
-    pub fn done(&self) -> Result<BTreeSet<(CellId, u32)>, StoreError> {
-        let done = self.trials()?.into_iter().filter(|trial| trial.status == TrialStatus::Done);
-        Ok(done.map(|trial| (trial.cell, trial.repetition)).collect())
     }
 
     /// Every trial in the order of measurement, failures included. A cell and repetition that

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::model::{
     CellId, Dataset, MilliRate, Plan, Publish, ResultCell, ResultSet, ResultSource, RunDescription,
-    ScenarioId, Spec, SpecId, TrialStatus,
+    ScenarioId, ServerRecord, Spec, SpecId, TrialStatus,
 };
-use crate::stats::{median, peak};
+use crate::stats::{has_fallen, median, peak};
 
-use super::{StoredTrial, clock};
+use super::{StoredTrial, clock, environment, proof, repeats};
 
 /// Everything of a plan, measured or not; specs and scenarios that `--only` left out of the
 /// plan are left out here too.
@@ -31,7 +31,8 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
     let pairs =
         scenarios.iter().flat_map(|scenario| specs.iter().map(move |spec| (scenario, spec)));
     let cells = pairs.flat_map(|(scenario, spec)| {
-        Pair { plan, spec: &spec.id, scenario: &scenario.id }.cells(&latest)
+        let server = run.servers.iter().find(|server| server.spec == spec.id);
+        Pair { plan, server, spec: &spec.id, scenario: &scenario.id }.cells(&latest)
     });
     ResultSet {
         name: name.to_owned(),
@@ -39,6 +40,12 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
         template: matrix.template.clone(),
         class: matrix.class,
         source: source(name, run),
+        environment: run
+            .servers
+            .iter()
+            .map(|server| (server.spec.clone(), environment::facts(run, server)))
+            .collect(),
+        noise_ppm: run.plan.protocol.is_aa.then(|| repeats::noise_ppm(&latest)).flatten(),
         protocol: Some(plan.protocol.clone()),
         cells: cells.collect(),
         scenarios,
@@ -66,7 +73,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
 
 /// Of each cell and repetition the trial that counts: the last one that is done, otherwise the
 /// last one.
-type Latest<'a> = BTreeMap<&'a CellId, BTreeMap<u32, &'a StoredTrial>>;
+pub(super) type Latest<'a> = BTreeMap<&'a CellId, BTreeMap<u32, &'a StoredTrial>>;
 
 fn latest(trials: &[StoredTrial]) -> Latest<'_> {
     let mut latest: Latest<'_> = BTreeMap::new();
@@ -83,6 +90,7 @@ fn latest(trials: &[StoredTrial]) -> Latest<'_> {
 /// A spec under a scenario: one row of one of the page's tables.
 struct Pair<'a> {
     plan: &'a Plan,
+    server: Option<&'a ServerRecord>,
     spec: &'a SpecId,
     scenario: &'a ScenarioId,
 }
@@ -92,6 +100,8 @@ struct Level<'a> {
     concurrency: u32,
     trials: Vec<&'a StoredTrial>,
     excluded: Option<&'a str>,
+    /// Why its rate is not published, whatever it is.
+    refused: Option<String>,
 }
 
 impl Pair<'_> {
@@ -110,10 +120,14 @@ impl Pair<'_> {
         let ours = |id: &CellId| id.spec == *self.spec && id.scenario == *self.scenario;
         let planned = self.plan.cells.iter().map(|cell| (&cell.id, None));
         let excluded = self.plan.excluded.iter().map(|(id, by)| (id, Some(by.reason.as_str())));
-        let level = |(id, excluded): (&CellId, Option<&'a str>)| Level {
-            concurrency: id.concurrency,
-            trials: latest.get(id).map(|of| of.values().copied().collect()).unwrap_or_default(),
-            excluded,
+        let level = |(id, excluded): (&CellId, Option<&'a str>)| {
+            let trials: Vec<&StoredTrial> =
+                latest.get(id).map(|of| of.values().copied().collect()).unwrap_or_default();
+            let refused = match self.plan.rehearsal {
+                Some(_) => None,
+                None => proof::refuted(self.plan.class(), self.server, &trials),
+            };
+            Level { concurrency: id.concurrency, trials, excluded, refused }
         };
         let mut levels: Vec<Level<'a>> =
             planned.chain(excluded).filter(|(id, _)| ours(id)).map(level).collect();
@@ -130,13 +144,49 @@ impl Pair<'_> {
     }
 
     fn peak(&self, levels: &[Level<'_>]) -> ResultCell {
-        let Some(peak) = peak(levels, Level::qps) else {
+        let Some(highest) = peak(levels, Level::qps) else {
             return self.cell(None, vec![self.why_not(levels)]);
         };
+        let (peak, equals) = self.within_noise(levels, highest);
         let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
         let measured = levels.iter().filter(|level| level.qps().is_some()).count();
-        let ladder = (measured < wanted).then(|| format!("peak of {measured} of {wanted} levels"));
-        self.cell(Some(peak), ladder.into_iter().chain(self.doubts(peak)).collect())
+        let ladder = (measured < wanted).then(|| match self.has_stopped(levels) {
+            true => format!("peak of the first {measured} of {wanted} levels: the rate fell"),
+            false => format!("peak of {measured} of {wanted} levels"),
+        });
+        let told = ladder.into_iter().chain(equals).chain(self.doubts(peak));
+        self.cell(Some(peak), told.collect())
+    }
+
+    /// The lowest of the levels next to the highest rate that noise cannot tell from it, and the
+    /// sentence that says so. Without repeats nothing is known of noise.
+    fn within_noise<'l, 'a>(
+        &self,
+        levels: &'l [Level<'a>],
+        highest: &'l Level<'a>,
+    ) -> (&'l Level<'a>, Option<String>) {
+        let below = levels.iter().rev().skip_while(|level| !std::ptr::eq(*level, highest)).skip(1);
+        let equal: Vec<&Level<'a>> =
+            below.take_while(|level| repeats::equal(&level.rates(), &highest.rates())).collect();
+        let Some(lowest) = equal.last() else { return (highest, None) };
+        let mut names: Vec<String> =
+            equal.iter().rev().map(|level| level.concurrency.to_string()).collect();
+        names.push(highest.concurrency.to_string());
+        let last = names.pop().unwrap_or_default();
+        let listed = names.join(", ");
+        let chosen = lowest.concurrency;
+        (lowest, Some(format!("{listed} and {last} are equal within noise: {chosen} published")))
+    }
+
+    /// Whether the levels without a number are those that the protocol leaves out when the rate
+    /// falls.
+    fn has_stopped(&self, levels: &[Level<'_>]) -> bool {
+        let levels = || levels.iter().filter(|level| level.excluded.is_none());
+        let rates: Vec<Option<u64>> = levels().map(Level::qps).collect();
+        let measured = rates.iter().take_while(|rate| rate.is_some()).count();
+        let falling = self.plan.protocol.stop_after_falling;
+        levels().skip(measured).all(|level| level.trials.is_empty())
+            && falling.is_some_and(|falling| has_fallen(&rates[..measured], falling))
     }
 
     fn cell(&self, level: Option<&Level<'_>>, notes: Vec<String>) -> ResultCell {
@@ -153,6 +203,9 @@ impl Pair<'_> {
             p95_us: level.and_then(|l| l.median(|t| t.p95_us)),
             trials: level
                 .map_or(0, |level| u32::try_from(level.done().count()).unwrap_or(u32::MAX)),
+            values: level
+                .map(|level| level.done().filter_map(|trial| trial.qps).collect())
+                .unwrap_or_default(),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }
@@ -160,7 +213,8 @@ impl Pair<'_> {
     /// What a reader of a level's number must know.
     fn doubts(&self, level: &Level<'_>) -> Vec<String> {
         let told = [self.repetitions(level), level.failed_events(), level.unfinished()];
-        told.into_iter().flatten().chain(level.limits()).collect()
+        let told = told.into_iter().flatten().chain(level.limits());
+        told.chain(repeats::doubts(&level.done().collect::<Vec<_>>())).collect()
     }
 
     /// Says so where a number stands on fewer repetitions than the protocol wants.
@@ -180,6 +234,9 @@ impl Pair<'_> {
             && levels.iter().all(|level| level.excluded.is_some())
         {
             return format!("excluded: {reason}");
+        }
+        if let Some(refused) = levels.iter().find_map(|level| level.refused.clone()) {
+            return refused;
         }
         let trials = levels.iter().flat_map(|level| &level.trials);
         match trials.max_by_key(|trial| trial.number).map(|trial| &trial.status) {
@@ -235,7 +292,15 @@ impl Level<'_> {
 
     /// Thousandths per second.
     fn qps(&self) -> Option<u64> {
-        self.median(|trial| trial.qps.map(|rate| rate.0))
+        match self.refused {
+            None => self.median(|trial| trial.qps.map(|rate| rate.0)),
+            Some(_) => None,
+        }
+    }
+
+    /// Statements per second of each trial.
+    fn rates(&self) -> Vec<f64> {
+        self.done().filter_map(|trial| trial.qps).map(|rate| rate.per_second()).collect()
     }
 }
 

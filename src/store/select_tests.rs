@@ -20,6 +20,9 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         errors: Vec::new(),
         rate_met: None,
         evidence: None,
+        steady: None,
+        qps_lowest_second: None,
+        qps_p5_second: None,
         client_bound: done.then_some(false),
     }
 }

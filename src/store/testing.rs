@@ -36,6 +36,8 @@ pub(super) fn description() -> RunDescription {
             cpus: 2,
             cpu_model: "A processor".into(),
             memory: Bytes(8_000_000_000),
+            governor: None,
+            cpu_quota_milli: None,
             kernel: "6.1".into(),
             disk_free: Some(Bytes(5)),
         },
@@ -54,7 +56,12 @@ fn plan() -> Plan {
     let protocol = Protocol {
         duration: Duration::from_secs(2),
         warmup: Duration::from_millis(500),
+        warmup_max: None,
+        level_ppm: Protocol::LEVEL_PPM,
         repeats: 2,
+        until: None,
+        stop_after_falling: None,
+        is_aa: false,
         concurrency: Ladder::Levels(vec![64, 128]),
         publish: Publish::Peak,
         statements: StatementMode::Text,
@@ -172,6 +179,8 @@ pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
         spec: SpecId::new(spec).unwrap(),
         managed: true,
         info: ServerInfo {
+            tls: None,
+            round_trip_us: Some(55),
             version: version.into(),
             flavour: Flavour::of_version(version),
             address: "tcp://127.0.0.1:3307".into(),
@@ -407,6 +416,7 @@ prop_compose! {
         flags in prop::array::uniform2(option::of(any::<bool>())),
         small in prop::array::uniform6(any::<u32>()),
         big in prop::array::uniform4(any::<u64>()),
+        signed in prop::array::uniform2(option::of(any::<i64>())),
         texts in prop::array::uniform4(any::<String>()),
         status in 0..3_usize,
     ) -> CellRow {
@@ -432,6 +442,8 @@ prop_compose! {
             client_cpu_max_us: client[3], client_run_delay_us: client[4],
             timer_lateness_p99_us: client[5], timer_lateness_max_us: latency[0],
             client_ceiling_qps_milli: service[0], client_bound: flags[1], load_threads: small[5],
+            steady: flags[0], level_halves_ppm: signed[0], level_slope_ppm: signed[1],
+            qps_lowest_second_milli: client[0], qps_p5_second_milli: client[1],
         }
     }
 }

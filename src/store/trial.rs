@@ -35,6 +35,12 @@ pub struct StoredTrial {
     pub rate_met: Option<bool>,
     /// Whether the client was what limited the rate, where that is known.
     pub client_bound: Option<bool>,
+    /// Whether the rate was level over the window; `None` where it had too few whole seconds.
+    pub steady: Option<bool>,
+    /// Statements in the lowest whole second.
+    pub qps_lowest_second: Option<MilliRate>,
+    /// The 5th percentile of the whole seconds.
+    pub qps_p5_second: Option<MilliRate>,
     /// What the server did meanwhile, without the seconds; `None` where nobody looked.
     pub evidence: Option<Evidence>,
 }
@@ -70,6 +76,9 @@ impl TryFrom<CellRow> for StoredTrial {
             errors: Vec::new(),
             rate_met: row.rate_met,
             client_bound: row.client_bound,
+            steady: row.steady,
+            qps_lowest_second: row.qps_lowest_second_milli.map(MilliRate),
+            qps_p5_second: row.qps_p5_second_milli.map(MilliRate),
             evidence: None,
         })
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     Arrivals, Bytes, Cell, CellId, Dataset, DatasetClass, Engine, Exclusion, KeyLaw, Ladder,
     Matrix, MilliRate, OpenLoop, Plan, PlannedSpec, Protocol, Publish, Refresh, Rehearsal,
-    ScenarioId, Skip, Spec, SpecId, StatementMode,
+    ScenarioId, Skip, Spec, SpecId, StatementMode, Until,
 };
 
 use super::wire_scenario::ScenarioWire;
@@ -253,7 +253,20 @@ impl From<DatasetWire> for Dataset {
 struct ProtocolWire {
     duration_ms: u64,
     warmup_ms: u64,
+    /// Null or absent: the warm-up takes what it takes.
+    #[serde(default)]
+    warmup_max_ms: Option<u64>,
+    /// Absent in runs from before there was one: 5 %.
+    #[serde(default = "default_level")]
+    level_ppm: u64,
     repeats: u32,
+    /// Null or absent: no more than `repeats`.
+    #[serde(default)]
+    until: Option<UntilWire>,
+    #[serde(default)]
+    stop_after_falling: Option<u32>,
+    #[serde(default)]
+    is_aa: bool,
     concurrency: LadderWire,
     publish: String,
     statements: String,
@@ -263,6 +276,17 @@ struct ProtocolWire {
     open_loop: Option<OpenLoopWire>,
     /// Absent in runs from before there were two: native.
     engine: Option<String>,
+}
+
+fn default_level() -> u64 {
+    Protocol::LEVEL_PPM
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UntilWire {
+    width_ppm: u64,
+    repeats_max: u32,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -303,7 +327,15 @@ impl From<&Protocol> for ProtocolWire {
         Self {
             duration_ms: millis(protocol.duration),
             warmup_ms: millis(protocol.warmup),
+            warmup_max_ms: protocol.warmup_max.map(millis),
+            level_ppm: protocol.level_ppm,
             repeats: protocol.repeats,
+            until: protocol.until.map(|until| UntilWire {
+                width_ppm: until.width_ppm,
+                repeats_max: until.repeats_max,
+            }),
+            stop_after_falling: protocol.stop_after_falling,
+            is_aa: protocol.is_aa,
             concurrency: match &protocol.concurrency {
                 Ladder::Levels(levels) => LadderWire::Levels(levels.clone()),
                 Ladder::Published => LadderWire::Published,
@@ -325,7 +357,14 @@ impl TryFrom<ProtocolWire> for Protocol {
         Ok(Self {
             duration: Duration::from_millis(wire.duration_ms),
             warmup: Duration::from_millis(wire.warmup_ms),
+            warmup_max: wire.warmup_max_ms.map(Duration::from_millis),
+            level_ppm: wire.level_ppm,
             repeats: wire.repeats,
+            until: wire
+                .until
+                .map(|until| Until { width_ppm: until.width_ppm, repeats_max: until.repeats_max }),
+            stop_after_falling: wire.stop_after_falling,
+            is_aa: wire.is_aa,
             concurrency: match wire.concurrency {
                 LadderWire::Levels(levels) => Ladder::Levels(levels),
                 LadderWire::Published => Ladder::Published,

@@ -15,6 +15,8 @@ pub fn read(data_dir: &Path) -> Host {
         cpus: cpus(),
         cpu_model: cpu_model(),
         memory: memory(),
+        governor: governor(),
+        cpu_quota_milli: cpu_quota_milli(),
         kernel: kernel(),
         disk_free: disk_free(data_dir),
     }
@@ -91,6 +93,28 @@ fn group_limit(groups: &str, mount: &Path) -> Option<u64> {
     limits.min()
 }
 
+fn governor() -> Option<String> {
+    let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// The lowest processor quota of the control groups (version 2) that hold this process.
+fn cpu_quota_milli() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group = Path::new(groups.lines().find_map(|line| line.strip_prefix("0::/"))?);
+    let read = |dir: &Path| {
+        std::fs::read_to_string(Path::new("/sys/fs/cgroup").join(dir).join("cpu.max")).ok()
+    };
+    group.ancestors().filter_map(|dir| quota_of(&read(dir)?)).min()
+}
+
+/// `QUOTA PERIOD` in microseconds, or `max PERIOD`.
+fn quota_of(cpu_max: &str) -> Option<u64> {
+    let (quota, period) = cpu_max.trim().split_once(' ')?;
+    quota.parse::<u64>().ok()?.checked_mul(1_000)?.checked_div(period.parse().ok()?)
+}
+
 fn kernel() -> String {
     let name = nix::sys::utsname::uname();
     name.map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default()
@@ -139,6 +163,13 @@ mod tests {
         assert_eq!(run_delay_of("5 48913 1\n"), Some(Duration::from_nanos(48_913)));
         assert_eq!(run_delay_of("5"), None);
         assert_eq!(run_delay_of("a b c"), None);
+    }
+
+    #[test]
+    fn a_quota_is_a_share_of_its_period() {
+        assert_eq!(quota_of("150000 100000\n"), Some(1_500));
+        assert_eq!(quota_of("max 100000\n"), None);
+        assert_eq!(quota_of("1 0"), None);
     }
 
     #[test]

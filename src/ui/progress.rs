@@ -128,6 +128,11 @@ impl Progress {
     /// A trial ended: one line that stays.
     pub fn trial_ended(&mut self, label: &str, measurement: &Measurement) {
         self.ended += 1;
+        // Further repetitions, of which nobody knows before how many there will be.
+        if self.ended > self.trials {
+            self.trials = self.ended;
+            self.bar.iter().for_each(|bar| bar.set_length(self.trials));
+        }
         self.last_ended = Instant::now();
         let position = format!("[{:>3}/{}] {label:<28}", self.ended, self.trials);
         let text = match &measurement.status {

@@ -28,6 +28,10 @@ fn the_phases_come_in_their_order_and_load_starts_when_all_sessions_stand() {
     let output = run_trial(&server, &setup, &Interrupt::default(), &mut |event| match event {
         TrialEvent::Connected { sessions } => seen.push(format!("{sessions} up")),
         TrialEvent::Interval(interval) => assert!(interval.events > 0),
+        TrialEvent::Window { start, end } => {
+            seen.push("window told".to_owned());
+            assert_eq!(end - start, Duration::from_millis(300));
+        }
         TrialEvent::Phase(phase) => {
             if phase == Phase::Warmup {
                 early = Some(server.transcripts().iter().map(Vec::len).sum::<usize>());
@@ -35,7 +39,7 @@ fn the_phases_come_in_their_order_and_load_starts_when_all_sessions_stand() {
             seen.push(format!("{phase:?}"));
         }
     });
-    let expected = ["Connect", "1 up", "2 up", "3 up", "Warmup", "Measure", "Drain"];
+    let expected = ["Connect", "1 up", "2 up", "3 up", "window told", "Warmup", "Measure", "Drain"];
     assert_eq!(seen, expected);
     assert_eq!(early, Some(3), "three logins and nothing else before the warm-up");
     assert_eq!(output.measurement.status, TrialStatus::Done);

@@ -58,6 +58,8 @@ pub(crate) fn published(table: &str) -> ResultSet {
             date: "2025-12-10".to_owned(),
         },
         protocol: None,
+        environment: std::collections::BTreeMap::new(),
+        noise_ppm: None,
         scenarios: Vec::new(),
         specs: Vec::new(),
         cells: Vec::new(),
@@ -120,6 +122,8 @@ pub(crate) fn small_run() -> ResultSet {
         class: DatasetClass::FullCache,
         source: measured(None),
         protocol: Some(protocol()),
+        environment: std::collections::BTreeMap::new(),
+        noise_ppm: None,
         scenarios,
         specs,
         cells,
@@ -133,6 +137,8 @@ pub(crate) fn rehearsal() -> ResultSet {
         class: DatasetClass::LargerThanMemory,
         source: measured(Some(Rehearsal { factor: 1_000 })),
         protocol: Some(Protocol { concurrency: Ladder::Published, ..protocol() }),
+        environment: std::collections::BTreeMap::new(),
+        noise_ppm: None,
         ..small_run()
     }
 }
@@ -153,7 +159,12 @@ fn protocol() -> Protocol {
     Protocol {
         duration: std::time::Duration::from_millis(1_500),
         warmup: std::time::Duration::from_secs(60),
+        warmup_max: None,
+        level_ppm: Protocol::LEVEL_PPM,
         repeats: 3,
+        until: None,
+        stop_after_falling: None,
+        is_aa: false,
         concurrency: Ladder::Levels(vec![32, 64]),
         publish: Publish::Peak,
         statements: StatementMode::Text,
@@ -200,6 +211,7 @@ pub(crate) fn cell(spec: &Spec, scenario: &Scenario, qps: Option<MilliRate>) -> 
         tps: None,
         p95_us: None,
         trials: 1,
+        values: Vec::new(),
         note: None,
     }
 }

@@ -101,7 +101,15 @@ mod tests {
     fn host(cpu_model: &str) -> Host {
         let kernel = "6.1".to_owned();
         let cpu_model = cpu_model.to_owned();
-        Host { cpus: 2, cpu_model, memory: Bytes(1), kernel, disk_free: None }
+        Host {
+            cpus: 2,
+            cpu_model,
+            memory: Bytes(1),
+            governor: None,
+            cpu_quota_milli: None,
+            kernel,
+            disk_free: None,
+        }
     }
 
     fn scenario(workload: &str, range_selects: bool) -> Scenario {

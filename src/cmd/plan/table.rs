@@ -332,6 +332,8 @@ mod tests {
             cpus,
             cpu_model: String::new(),
             memory: Bytes(gigabytes * Bytes::GB),
+            governor: None,
+            cpu_quota_milli: None,
             kernel: String::new(),
             disk_free: Some(Bytes(15 * Bytes::GB)),
         }

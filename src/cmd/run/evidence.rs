@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn every_statement_of_the_built_in_workloads_is_a_command_that_servers_count() {
-        for name in ["oltp_read_write", "oltp_delete", "bulk_insert", "select_random_points"] {
+        for name in ["oltp_read_write", "oltp_delete", "oltp_insert", "select_random_points"] {
             let scenario = Scenario {
                 id: ScenarioId::new("s").unwrap(),
                 title: None,

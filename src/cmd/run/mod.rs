@@ -5,6 +5,7 @@
 mod engine;
 mod evidence;
 mod handles;
+mod rounds;
 mod session;
 pub(super) mod site;
 mod summary;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::engine::LoadEngine;
 use super::evidence;
 use super::handles;
+use super::rounds::Rounds;
 use super::site::{Site, Sites};
 use crate::cmd::calibrate::Ceilings;
 use crate::cmd::dataset::{self, OwnPlace, Wanted};
@@ -20,7 +21,7 @@ use crate::model::{
     Cell, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
     ServerRecord, Trial, TrialStatus,
 };
-use crate::store::{RunDir, TrialRecord};
+use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
 use crate::target::host;
 use crate::ui::{Printer, Progress};
@@ -63,7 +64,9 @@ impl<'a> Session<'a> {
         printer: Printer,
     ) -> Result<Self, Failure> {
         let plan = &loaded.plan;
-        let waiting = waiting_trials(plan, &directory)?.len();
+        let done = done_trials(plan, &directory)?;
+        let is_done = |trial: &Trial| done.iter().any(|(done, _)| done == trial);
+        let waiting = plan.trials().iter().filter(|trial| !is_done(trial)).count();
         let per_trial = plan.protocol.warmup + plan.protocol.duration;
         let progress = Progress::new(printer, waiting as u64, per_trial);
         let host_cpus = loaded.host.cpus;
@@ -91,12 +94,11 @@ impl<'a> Session<'a> {
 
     /// Measures what is not on disk yet. Fails only where results cannot be kept.
     pub(super) fn measure(&mut self) -> Result<Outcome, Failure> {
-        let waiting = waiting_trials(self.plan, &self.directory)?;
+        let done = done_trials(self.plan, &self.directory)?;
         for (index, planned) in self.plan.specs.iter().enumerate() {
-            let of_spec = |trial: &&Trial| self.plan.cells[trial.cell].spec == index;
-            let trials: Vec<&Trial> = waiting.iter().filter(of_spec).collect();
-            if !trials.is_empty() && !self.interrupt.is_requested() {
-                self.measure_spec(planned, &trials)?;
+            let mut rounds = Rounds::new(self.plan, index, &done);
+            if rounds.next().is_some() && !self.interrupt.is_requested() {
+                self.measure_spec(planned, &mut rounds)?;
             }
         }
         self.progress.finish();
@@ -108,32 +110,35 @@ impl<'a> Session<'a> {
     }
 
     /// Server, dataset, trials. What goes wrong becomes rows: the other specs go on.
-    fn measure_spec(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> Result<(), Failure> {
-        let mut site = match self.prepare(planned, trials) {
+    fn measure_spec(
+        &mut self,
+        planned: &PlannedSpec,
+        rounds: &mut Rounds<'_>,
+    ) -> Result<(), Failure> {
+        let mut site = match self.prepare(planned, rounds.next().as_ref()) {
             Ok(site) => site,
             Err(error) if self.interrupt.is_requested() => {
                 self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
-            Err(error) => return self.fail_all(trials, &chain(&error)),
+            Err(error) => return self.fail_rest(rounds, &chain(&error)),
         };
-        for (position, trial) in trials.iter().enumerate() {
-            if self.interrupt.is_requested() {
-                break;
-            }
-            let previous = position.checked_sub(1).map(|before| trials[before]);
-            if let Err(error) = self.ready_dataset(planned, (previous, trial), &site) {
+        let mut previous = None;
+        while let Some(trial) = rounds.next().filter(|_| !self.interrupt.is_requested()) {
+            if let Err(error) = self.ready_dataset(planned, (previous.as_ref(), &trial), &site) {
                 self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 if !self.interrupt.is_requested() {
-                    self.fail_all(&trials[position..], &chain(&error))?;
+                    self.fail_rest(rounds, &chain(&error))?;
                 }
                 break;
             }
-            self.measure_trial(planned, trial, &site)?;
+            let qps = self.measure_trial(planned, &trial, &site)?;
+            rounds.took(&trial, qps.map(|MilliRate(milli)| milli));
             if let Some(Err(error)) = site.managed.as_mut().map(|server| server.is_running()) {
-                self.fail_all(&trials[position + 1..], &error.to_string())?;
+                self.fail_rest(rounds, &error.to_string())?;
                 break;
             }
+            previous = Some(trial);
         }
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
@@ -146,15 +151,15 @@ impl<'a> Session<'a> {
     }
 
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
-    fn prepare(&mut self, planned: &PlannedSpec, trials: &[&Trial]) -> anyhow::Result<Site> {
+    fn prepare(&mut self, planned: &PlannedSpec, first: Option<&Trial>) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
         self.progress.status(&format!("{id}: {}", self.means.sites.opening()));
-        let concurrency = |trial: &&Trial| self.plan.cells[trial.cell].id.concurrency;
-        let concurrency_max = trials.iter().map(concurrency).max().unwrap_or(1);
+        let cells = self.plan.cells.iter().filter(|cell| cell.id.spec == *id);
+        let concurrency_max = cells.map(|cell| cell.id.concurrency).max().unwrap_or(1);
         let mut site = self.means.sites.open(planned, concurrency_max, &self.interrupt)?;
         let info = dataset::server_info(&site.endpoint)?;
 
-        let refresh = trials.first().is_some_and(|trial| self.plan.refreshes(None, trial));
+        let refresh = first.is_some_and(|trial| self.plan.refreshes(None, trial));
         let report = self.load(planned, &site, refresh)?;
         site.endpoint.database = Some(report.database.clone());
         let anew = refresh && report.outcome != LoadOutcome::Reused;
@@ -229,7 +234,7 @@ impl<'a> Session<'a> {
         planned: &PlannedSpec,
         trial: &Trial,
         site: &Site,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<MilliRate>, Failure> {
         let started_unix_ms = now_unix_ms();
         let probe = evidence::begin(site);
         let looks = probe.as_ref().ok();
@@ -242,7 +247,10 @@ impl<'a> Session<'a> {
         };
         let scenario = self.plan.scenario(&self.plan.cells[trial.cell]);
         let evidence = evidence::of(probe, scenario, &output.sent);
-        self.keep(trial, started_unix_ms, &output, Some(&evidence))
+        self.keep(trial, started_unix_ms, &output, Some(&evidence))?;
+        let Measurement { status, queries, measured_us, .. } = &output.measurement;
+        let is_done = *status == TrialStatus::Done;
+        Ok(is_done.then(|| MilliRate::of(*queries, *measured_us)).flatten())
     }
 
     fn measure_with_sysbench(
@@ -369,9 +377,10 @@ impl<'a> Session<'a> {
     }
 
     /// A row for each trial that could not even start.
-    fn fail_all(&mut self, trials: &[&Trial], reason: &str) -> Result<(), Failure> {
-        for trial in trials {
-            self.keep(trial, now_unix_ms(), &TrialOutput::failed(reason), None)?;
+    fn fail_rest(&mut self, rounds: &mut Rounds<'_>, reason: &str) -> Result<(), Failure> {
+        while let Some(trial) = rounds.next() {
+            self.keep(&trial, now_unix_ms(), &TrialOutput::failed(reason), None)?;
+            rounds.took(&trial, None);
         }
         Ok(())
     }
@@ -384,12 +393,14 @@ fn look(probe: Option<&Probe>, start: Instant, end: Instant) {
     }
 }
 
-/// The trials of the plan that are not done, in order.
-fn waiting_trials(plan: &Plan, directory: &RunDir) -> Result<Vec<Trial>, Failure> {
-    let done = directory.done()?;
-    let is_waiting =
-        |trial: &Trial| !done.contains(&(plan.cells[trial.cell].id.clone(), trial.repetition));
-    Ok(plan.trials().into_iter().filter(is_waiting).collect())
+/// The trials that are done, with their rates in thousandths per second.
+fn done_trials(plan: &Plan, directory: &RunDir) -> Result<Vec<(Trial, u64)>, Failure> {
+    let done = directory.trials()?.into_iter().filter(|trial| trial.status == TrialStatus::Done);
+    let trial = |stored: StoredTrial| {
+        let cell = plan.cells.iter().position(|cell| cell.id == stored.cell)?;
+        Some((Trial { cell, repetition: stored.repetition }, stored.qps?.0))
+    };
+    Ok(done.filter_map(trial).collect())
 }
 
 /// Milliseconds since 1970-01-01 UTC.

@@ -2,6 +2,8 @@
 //!
 //! Must not know: what follows from it.
 
+use std::time::Instant;
+
 use super::Admin;
 use crate::driver::DriverError;
 use crate::model::{Counter, Counters, Flavour, ServerInfo};
@@ -74,12 +76,39 @@ impl Admin {
             let mut columns = row.into_iter();
             Some((columns.next()??.to_ascii_lowercase(), columns.next()??))
         });
+        let tls = self.tls().await?;
         Ok(ServerInfo {
+            tls,
+            round_trip_us: Some(self.round_trip_us().await?),
             flavour: Flavour::of_version(&version),
             version,
             address: self.address(),
             variables: variables.collect(),
         })
+    }
+
+    /// Version and cipher of this connection, as the server has them.
+    async fn tls(&mut self) -> Result<Option<String>, DriverError> {
+        let sql = "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_version','Ssl_cipher')";
+        let values = self.rows(sql).await?.into_iter().filter_map(|row| row.into_iter().nth(1)?);
+        let values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+        Ok((!values.is_empty()).then(|| values.join(" ")))
+    }
+
+    /// The median time of the least statement, after some that warm the way.
+    async fn round_trip_us(&mut self) -> Result<u64, DriverError> {
+        const WARMING: usize = 5;
+        const MEASURED: usize = 21;
+        let mut times = Vec::with_capacity(MEASURED);
+        for round in 0..WARMING + MEASURED {
+            let begin = Instant::now();
+            self.execute("DO 0").await?;
+            if round >= WARMING {
+                times.push(begin.elapsed());
+            }
+        }
+        times.sort_unstable();
+        Ok(u64::try_from(times[MEASURED / 2].as_micros()).unwrap_or(u64::MAX))
     }
 
     /// The status counters of the whole server, as they are now.

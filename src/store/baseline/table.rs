@@ -79,6 +79,7 @@ impl Reader<'_> {
             tps: None,
             p95_us: None,
             trials: 1,
+            values: Vec::new(),
             note: None,
         };
         let key = (cell.scenario.clone(), cell.spec.clone());
@@ -123,6 +124,8 @@ impl Reader<'_> {
                 date: table.date.clone(),
             },
             protocol: None,
+            environment: BTreeMap::new(),
+            noise_ppm: None,
             scenarios,
             specs,
             cells: self.cells,

@@ -115,6 +115,7 @@ fn cell(numbers: &[Number]) -> (ResultCell, Option<String>) {
         tps: None,
         p95_us: None,
         trials: 1,
+        values: Vec::new(),
         note: None,
     };
     (cell, sentence)

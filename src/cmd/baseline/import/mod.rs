@@ -8,6 +8,7 @@
 //!   a file's name says of it.
 //! - `gather`: numbers into the cells of a table.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -137,6 +138,8 @@ fn results(
         class,
         source: ResultSource::Published { origin, date },
         protocol: None,
+        environment: BTreeMap::new(),
+        noise_ppm: None,
         scenarios: gathered.scenarios,
         specs: gathered.specs,
         cells: gathered.cells,
