@@ -23,7 +23,8 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 our fault or the machine's; 2 the input is wrong; \
-3 some cells failed, the rest is on disk; 4 regression; 5 stale page; 130 interrupted, resumable.";
+3 some cells failed, the rest is on disk; 4 regression, or findings with --fail-on-findings; \
+5 stale page; 130 interrupted, resumable.";
 
 /// The subcommands: stations on the line from a matrix to a page.
 #[derive(Debug, Subcommand)]
@@ -40,6 +41,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Hold a run against a baseline, cell by cell
     Diff(DiffArgs),
+    /// Hold a run or a baseline against arithmetic: what its numbers say of themselves
+    Audit(AuditArgs),
     /// List and show named results
     Baseline(BaselineArgs),
     /// Show what this machine's client can drive, against a server that answers at once
@@ -265,6 +268,40 @@ pub enum FailOn {
     Missing,
     /// The numbers of a cell do not mean the same thing.
     NotComparable,
+}
+
+/// `gridbench audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// A run, a baseline, or a set of baselines, whose tables are held against each other too
+    #[arg(value_name = "RUN|BASELINE")]
+    pub source: String,
+    /// No round trip between client and server is taken to be shorter
+    #[arg(long, value_name = "TIME", default_value = "100us")]
+    pub rtt_floor: String,
+    /// What the client's network is taken to carry in a second
+    #[arg(long, value_name = "BITS", default_value = "10Gbit")]
+    pub bandwidth: String,
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t = AuditFormat::Table)]
+    pub format: AuditFormat,
+    /// Exit with 4 where something is found
+    #[arg(long)]
+    pub fail_on_findings: bool,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub out: PathBuf,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// Under each sentence the figures that it is about.
+    Table,
+    /// A Markdown table, with the sentences below it.
+    Md,
+    /// One object.
+    Json,
 }
 
 /// `gridbench baseline`.

@@ -14,10 +14,12 @@
 //! - [`exec`]: a trial becomes a measurement.
 //! - [`target`]: where a spec lives: a managed server or an address.
 //! - [`store`]: results on disk.
+//! - [`audit`]: results held against arithmetic.
 //! - [`report`]: results become pages.
 //! - [`ui`]: the terminal.
 //! - [`cmd`] and [`cli`]: one file a subcommand, wiring the above.
 
+pub mod audit;
 pub mod cli;
 pub mod cmd;
 pub mod driver;

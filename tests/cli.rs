@@ -176,6 +176,11 @@ fn a_matrix_becomes_rows_pages_and_a_comparison() {
     let itself = space.gridbench(&["diff", name, name, "--format", "csv"]).exits(0);
     assert_eq!(itself.stdout.matches("within").count(), SCENARIOS.len(), "{}", itself.stdout);
     space.gridbench(&["diff", name]).exits(2).says("baseline");
+    let audit = space.gridbench(&["audit", name]).exits(0);
+    assert!(audit.stdout.starts_with(&format!("{name}: 1 table, 5 cells, ")), "{}", audit.stdout);
+    for counted in ["INTERVALS", "PERCENTILES", "RETRIED", "FAILED"] {
+        assert!(!audit.stdout.contains(counted), "{}", audit.stdout);
+    }
     assert!(space.is_quiet_within(Duration::from_secs(5)), "{:?}", space.servers());
 }
 

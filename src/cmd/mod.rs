@@ -8,6 +8,7 @@ use crate::cli::{Cli, Command};
 use crate::store::StoreError;
 use crate::ui::Printer;
 
+mod audit;
 mod baseline;
 mod calibrate;
 mod clean;
@@ -28,7 +29,7 @@ pub enum Outcome {
     Done = 0,
     /// Some cells failed; the rest is on disk.
     SomeFailed = 3,
-    /// A cell is slower than its baseline.
+    /// A cell is slower than its baseline, or an audit was to fail where it finds something.
     Regression = 4,
     /// The page on disk is not the page that the results give.
     Stale = 5,
@@ -86,6 +87,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Clean(arguments) => clean::run(&arguments, printer),
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
+        Command::Audit(arguments) => audit::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Calibrate(arguments) => calibrate::run(&arguments, printer),
         Command::CalibratePart(arguments) => calibrate::part::run(&arguments, printer),

@@ -3,6 +3,7 @@
 //! Must not know: serde, files, sockets, async, or any other module of this crate.
 
 mod comparison;
+mod counts;
 mod dataset;
 mod evidence;
 mod host;
@@ -22,6 +23,7 @@ mod spec;
 mod workload;
 
 pub use comparison::{CellComparison, Comparison, Verdict};
+pub use counts::TrialCounts;
 pub use dataset::{Checksum, Dataset, DatasetClass, DatasetRecord, ROW_BYTES, Refresh, TableCheck};
 pub use evidence::{CommandCount, Counter, Counters, Evidence, ProcessUse, ServerUse};
 pub use host::Host;

@@ -4,6 +4,7 @@
 //! looks in a template. The same results give the same bytes: nothing here reads a clock, the
 //! environment or the machine. Must not know: drivers, servers, where results are stored.
 
+mod audit;
 mod build;
 mod comparison;
 mod difference;
@@ -14,6 +15,7 @@ mod layout;
 mod markdown;
 mod model;
 
+pub use audit::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
 pub use build::page_model;
 pub use comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_opening, comparison_summary,

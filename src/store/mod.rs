@@ -27,6 +27,7 @@ use crate::stats::Histogram;
 
 pub mod baseline;
 mod clock;
+mod counts;
 mod csv_table;
 mod disk;
 mod environment;

@@ -296,13 +296,16 @@ impl RunDir {
         if disk::length(&path)? > whole { disk::cut(&path, whole) } else { Ok(()) }
     }
 
-    fn cell_rows(&self) -> Result<Rows<CellRow>, StoreError> {
+    pub(super) fn cell_rows(&self) -> Result<Rows<CellRow>, StoreError> {
         let path = self.path.join(CellRow::FILE);
         csv_table::parse(&path, &read(&path)?)
     }
 
     /// The rows of another file that belong to a trial in `cells.csv`.
-    fn rows_of_trials<R: Row>(&self, trial: fn(&R) -> u64) -> Result<Vec<R>, StoreError> {
+    pub(super) fn rows_of_trials<R: Row>(
+        &self,
+        trial: fn(&R) -> u64,
+    ) -> Result<Vec<R>, StoreError> {
         let path = self.path.join(R::FILE);
         let (bytes, numbers) = (read(&path)?, self.numbers()?);
         let whole = bytes_of_trials(&bytes, &numbers, trial_of(R::FILE));

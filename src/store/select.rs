@@ -75,7 +75,7 @@ fn source(name: &str, run: &RunDescription) -> ResultSource {
 /// last one.
 pub(super) type Latest<'a> = BTreeMap<&'a CellId, BTreeMap<u32, &'a StoredTrial>>;
 
-fn latest(trials: &[StoredTrial]) -> Latest<'_> {
+pub(super) fn latest(trials: &[StoredTrial]) -> Latest<'_> {
     let mut latest: Latest<'_> = BTreeMap::new();
     for trial in trials {
         let repetitions = latest.entry(&trial.cell).or_default();

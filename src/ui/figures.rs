@@ -37,6 +37,15 @@ pub fn rate(rate: MilliRate) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// `10 Gbit/s`, `17.53 Gbit/s`: decimal units, two decimals at most.
+pub fn bit_rate(bits_per_second: u64) -> String {
+    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000)];
+    let (name, unit) =
+        units.into_iter().find(|(_, unit)| bits_per_second >= *unit).unwrap_or(units[2]);
+    let text = format!("{:.2}", bits_per_second as f64 / unit as f64);
+    format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// `25,000`: groups of three digits.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -82,6 +91,19 @@ mod tests {
             [(0, "0 B"), (999, "999 B"), (1_531_250_000, "1.53 GB"), (19_600_000_000, "19.6 GB")];
         for (size, text) in cases {
             assert_eq!(bytes(Bytes(size)), text);
+        }
+    }
+
+    #[test]
+    fn bit_rates_have_two_decimals_at_most() {
+        let cases = [
+            (10_000_000_000, "10 Gbit/s"),
+            (17_531_000_000, "17.53 Gbit/s"),
+            (2_500_000, "2.5 Mbit/s"),
+            (100, "0.1 kbit/s"),
+        ];
+        for (rate, text) in cases {
+            assert_eq!(bit_rate(rate), text);
         }
     }
 

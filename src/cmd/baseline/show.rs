@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec};
 use crate::store::StoreError;
 use crate::store::baseline::{self, BaselineEntry, Place};
-use crate::ui::{Align, Table, figures};
+use crate::ui::{Align, Table, figures, paragraph};
 
 /// Every table of every set, a line each.
 pub(super) fn list(out: &Path) -> Result<String, StoreError> {
@@ -62,27 +62,9 @@ fn sentences(heading: &str, sentences: &[String]) -> String {
     format!("\n{heading}\n{}", items.collect::<String>())
 }
 
-/// A paragraph of at most 96 columns behind a label, its further lines indented to match.
+/// A paragraph behind a label, its further lines indented to match.
 fn wrapped(label: &str, text: &str) -> String {
-    const WIDTH: usize = 96;
-    let indent = " ".repeat(label.len());
-    let mut lines = String::new();
-    let mut line = label.to_owned();
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines += &line;
-            lines.push('\n');
-            line = indent.clone();
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    lines + &line + "\n"
+    paragraph(label, &" ".repeat(label.len()), text)
 }
 
 fn entries_table(entries: &[BaselineEntry]) -> String {
