@@ -59,11 +59,14 @@ pub(super) fn clean(name: &str, class: DatasetClass) -> ResultSet {
                 tps: None,
                 p95_us: None,
                 trials: 1,
+                values: Vec::new(),
                 note: None,
             });
         }
     }
     ResultSet {
+        environment: std::collections::BTreeMap::new(),
+        noise_ppm: None,
         name: name.to_owned(),
         title: "A title".to_owned(),
         template: "tdsql-c-en".to_owned(),

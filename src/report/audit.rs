@@ -191,6 +191,8 @@ mod tests {
 
     fn table(name: &str, source: ResultSource) -> ResultSet {
         ResultSet {
+            environment: std::collections::BTreeMap::new(),
+            noise_ppm: None,
             name: name.to_owned(),
             title: "A title".to_owned(),
             template: "tdsql-c-en".to_owned(),
