@@ -72,7 +72,11 @@ fn protocol(protocol: &Protocol) -> ProtocolPart {
     ProtocolPart {
         duration_ms: millis(protocol.duration),
         warmup_ms: millis(protocol.warmup),
+        warmup_max_ms: protocol.warmup_max.map(millis),
         repeats: protocol.repeats,
+        until_ppm: protocol.until.map(|until| until.width_ppm),
+        repeats_max: protocol.until.map(|until| until.repeats_max),
+        stop_after_falling: protocol.stop_after_falling,
         levels,
         publish: protocol.publish.name(),
         statements: protocol.statements.name(),

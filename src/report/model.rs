@@ -73,8 +73,17 @@ pub struct ProtocolPart {
     pub duration_ms: u64,
     /// Load before the window, not counted, milliseconds.
     pub warmup_ms: u64,
+    /// The longest that a warm-up could take to become level, where it could take longer.
+    pub warmup_max_ms: Option<u64>,
     /// Trials of each cell.
     pub repeats: u32,
+    /// Set where further trials were made: half of the interval's width that ended them, in
+    /// millionths of the rate.
+    pub until_ppm: Option<u64>,
+    /// Trials of a cell at most, where further ones were made.
+    pub repeats_max: Option<u32>,
+    /// After how many levels below the best one a ladder ended, where it could.
+    pub stop_after_falling: Option<u32>,
     /// The ladder of concurrencies, ascending; empty where each cell took the baseline's own.
     pub levels: Vec<u32>,
     /// What of the ladder the page prints: `peak` or `all`.

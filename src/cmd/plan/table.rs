@@ -8,6 +8,7 @@ use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
     Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Refresh, Scenario,
 };
+use crate::stats::{SIGNIFICANCE, least_p, repeats_for_one_in};
 use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
 
@@ -178,16 +179,57 @@ fn protocol(plan: &Plan) -> String {
         Engine::Native => String::new(),
         other => format!("{INDENT}engine {}\n", other.name()),
     };
+    let longest = protocol.warmup_max.map_or_else(String::new, |longest| {
+        format!(", or up to {} until the rate is level", duration(longest))
+    });
+    let until = protocol.until.map_or_else(String::new, |until| {
+        let width = until.width_ppm as f64 / 1e4;
+        format!(", then up to {} until the rate is known to {width} %", until.repeats_max)
+    });
+    let stop = protocol.stop_after_falling.map_or_else(String::new, |levels| {
+        format!("; the ladder ends after {} below the best", many(levels as usize, "level"))
+    });
     format!(
-        "Protocol     {} measured after {} of warm-up, {}\n\
+        "Protocol     {} measured after {} of warm-up{longest}, {}{until}\n\
          {INDENT}{} statements, {} keys, seed {}\n{pace}{engine}\
-         Concurrency  {concurrency}; {publish}",
+         Concurrency  {concurrency}; {publish}{stop}\n\
+         Comparisons  {}",
         duration(protocol.duration),
         duration(protocol.warmup),
         many(protocol.repeats as usize, "repeat"),
         protocol.statements.name(),
         protocol.keys.name(),
-        protocol.seed
+        protocol.seed,
+        power(plan)
+    )
+}
+
+/// Which differences so many repeats can show, before any is made.
+fn power(plan: &Plan) -> String {
+    let repeats = plan.protocol.repeats as usize / if plan.protocol.is_aa { 2 } else { 1 };
+    let numbers = match plan.protocol.publish {
+        Publish::Peak => {
+            let pairs: BTreeSet<(usize, usize)> =
+                plan.runnable_cells().map(|cell| (cell.spec, cell.scenario)).collect();
+            pairs.len()
+        }
+        Publish::All => plan.runnable_cells().count(),
+    };
+    let one = repeats_for_one_in(numbers);
+    let against_run = match repeats {
+        enough if enough >= one => "a change of any one cell can be shown".to_owned(),
+        some if least_p(some, some) <= SIGNIFICANCE => format!(
+            "a change of all cells can be shown, of one alone among {numbers} only from {one} \
+             repeats on"
+        ),
+        _ => format!("no change can be shown: it takes 4 repeats, {one} for one cell alone"),
+    };
+    let against_number = match repeats {
+        0..=2 => "no interval below 3 repeats",
+        _ => "by the interval of the repeats",
+    };
+    format!(
+        "with another such run: {against_run}\n{INDENT}with a published number: {against_number}"
     )
 }
 

@@ -45,7 +45,14 @@ struct PlanObject<'a> {
 struct ProtocolObject {
     duration_ms: u64,
     warmup_ms: u64,
+    warmup_max_ms: Option<u64>,
+    level_percent: f64,
     repeats: u32,
+    /// Absent: no further trials.
+    until_percent: Option<f64>,
+    repeats_max: Option<u32>,
+    stop_after_falling: Option<u32>,
+    is_aa: bool,
     /// Absent: each cell has the concurrency that the baseline prints.
     concurrency: Option<Vec<u32>>,
     publish: &'static str,
@@ -168,7 +175,13 @@ impl ProtocolObject {
         Self {
             duration_ms: milliseconds(protocol.duration),
             warmup_ms: milliseconds(protocol.warmup),
+            warmup_max_ms: protocol.warmup_max.map(milliseconds),
+            level_percent: protocol.level_ppm as f64 / 1e4,
             repeats: protocol.repeats,
+            until_percent: protocol.until.map(|until| until.width_ppm as f64 / 1e4),
+            repeats_max: protocol.until.map(|until| until.repeats_max),
+            stop_after_falling: protocol.stop_after_falling,
+            is_aa: protocol.is_aa,
             concurrency: match &protocol.concurrency {
                 Ladder::Levels(levels) => Some(levels.clone()),
                 Ladder::Published => None,
