@@ -136,7 +136,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written_unless_asked() {
     assert!(!workspace.0.path().join("results").exists());
     let more = [&DATASET[..], &["--spec", "2c4g", "--skip-unreadable"]].concat();
     let said = workspace.done(&import(&files[..3], &more));
-    assert!(said.contains("left out: b.txt:") && said.contains("1 cells"), "{said}");
+    assert!(said.contains("left out: b.txt:") && said.contains("1 cell, kept"), "{said}");
 }
 
 #[test]

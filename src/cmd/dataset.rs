@@ -11,7 +11,8 @@ use crate::load::{
     OwnTables,
 };
 use crate::model::{
-    Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo,
+    Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec,
+    ServerInfo, counted,
 };
 use crate::ui::{LoadingRows, Progress, figures};
 
@@ -98,10 +99,10 @@ pub(super) fn own_tables(
     };
     let report = load::ensure_own_tables(endpoint, &own, interrupt, observe)?;
     progress.line(&format!(
-        "{spec}: own tables: {} found complete, {} made with {} rows in {}",
+        "{spec}: own tables: {} found complete, {} made with {} in {}",
         report.reused,
         report.made,
-        figures::count(report.rows),
+        counted(report.rows, "row"),
         figures::duration(report.elapsed)
     ));
     Ok(())
@@ -159,14 +160,16 @@ fn outcome_text(report: &LoadReport) -> String {
     let database = &report.database;
     let (what, rows) = match report.outcome {
         LoadOutcome::Reused => return format!("dataset {database} found complete{size}"),
-        LoadOutcome::Completed { tables, rows } => (format!("completed: {tables} tables, "), rows),
+        LoadOutcome::Completed { tables, rows } => {
+            (format!("completed: {}, ", counted(tables, "table")), rows)
+        }
         LoadOutcome::Loaded { rows } => ("loaded: ".to_owned(), rows),
     };
     let millis = report.elapsed.as_millis().max(1);
     let rate = u64::try_from(u128::from(rows) * 1_000 / millis).unwrap_or(u64::MAX);
     format!(
-        "dataset {database} {what}{} rows in {} ({} rows/s){size}; by {}",
-        figures::count(rows),
+        "dataset {database} {what}{} in {} ({} rows/s){size}; by {}",
+        counted(rows, "row"),
         figures::duration(report.elapsed),
         figures::count(rate),
         report.route.map_or("nothing but indexes", |route| route.words())

@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a matrix means.
 
+use crate::model::counted;
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -83,12 +84,10 @@ impl Diagnostics {
 
     fn closing(&self) -> String {
         let name = self.sources.first().map_or("the matrix", |source| source.name.as_str());
-        let plural = if self.count() == 1 { "fault" } else { "faults" };
+        let faults = counted(self.count(), "fault");
         match self.count().checked_sub(MAX_SHOWN) {
-            Some(more) if more > 0 => {
-                format!("{} {plural} in {name}, {more} of them not shown", self.count())
-            }
-            _ => format!("{} {plural} in {name}", self.count()),
+            Some(more) if more > 0 => format!("{faults} in {name}, {more} of them not shown"),
+            _ => format!("{faults} in {name}"),
         }
     }
 

@@ -9,7 +9,7 @@ use super::section::Section;
 use super::value::{
     Read, Wrong, integer, integer_u32, named, place_in, signed, string, suggestion, wrong_type,
 };
-use crate::model::{ColumnValue, Constant, Count, KeyLaw, Number, OwnRows, Value};
+use crate::model::{ColumnValue, Constant, Count, KeyLaw, Number, OwnRows, Value, counted};
 use crate::workload::TABLE_SIZE;
 use crate::workload::generators::{
     ArgumentFault, Arguments, MAX_LENGTH, column_names, column_value, statement_names,
@@ -33,7 +33,7 @@ pub(super) fn statement_values(
     };
     if items.len() > MAX_STATEMENTS {
         let message = format!("`{}` has more than {MAX_STATEMENTS} values", section.path_of(key));
-        let label = format!("{} values", items.len());
+        let label = counted(items.len(), "value");
         section.fault(Fault::new("matrix::limit", message).at(node.place, label));
         return None;
     }

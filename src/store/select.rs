@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{
     CellId, Dataset, MilliRate, Plan, Publish, ResultCell, ResultSet, ResultSource, RunDescription,
-    ScenarioId, Spec, SpecId, TrialStatus,
+    ScenarioId, Spec, SpecId, TrialStatus, counted,
 };
 use crate::stats::{median, peak};
 
@@ -135,7 +135,8 @@ impl Pair<'_> {
         };
         let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
         let measured = levels.iter().filter(|level| level.qps().is_some()).count();
-        let ladder = (measured < wanted).then(|| format!("peak of {measured} of {wanted} levels"));
+        let ladder = (measured < wanted)
+            .then(|| format!("peak of {measured} of {}", counted(wanted, "level")));
         self.cell(Some(peak), ladder.into_iter().chain(self.doubts(peak)).collect())
     }
 
@@ -166,7 +167,7 @@ impl Pair<'_> {
     /// Says so where a number stands on fewer repetitions than the protocol wants.
     fn repetitions(&self, level: &Level<'_>) -> Option<String> {
         let (done, wanted) = (level.done().count(), self.plan.protocol.repeats);
-        (done < wanted as usize).then(|| format!("{done} of {wanted} repetitions"))
+        (done < wanted as usize).then(|| format!("{done} of {}", counted(wanted, "repetition")))
     }
 
     /// Why none of these levels has a number: what rules the cell out first, then what went
@@ -225,12 +226,12 @@ impl Level<'_> {
         let failed: u64 = errors().map(|error| error.count).sum();
         let code = if worst.code == 0 { String::new() } else { format!("{} ", worst.code) };
         let words = worst.message.lines().next().unwrap_or_default();
-        Some(format!("{failed} events failed, most with: {code}{words}"))
+        Some(format!("{} failed, most with: {code}{words}", counted(failed, "event")))
     }
 
     fn unfinished(&self) -> Option<String> {
         let open: u64 = self.done().map(|trial| trial.events_unfinished).sum();
-        (open > 0).then(|| format!("{open} events still open after the drain"))
+        (open > 0).then(|| format!("{} still open after the drain", counted(open, "event")))
     }
 
     /// Thousandths per second.

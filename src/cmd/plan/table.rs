@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
     Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Refresh, Scenario,
+    counted,
 };
 use crate::ui::figures::{bytes, count, duration, rate};
 use crate::ui::{Align, Table};
@@ -50,23 +51,20 @@ fn cells(plan: &Plan) -> String {
     let all = plan.cells.len();
     let axes = format!(
         "{}, {}, {}",
-        many(plan.specs.len(), "spec"),
-        many(used_scenarios(plan).len(), "scenario"),
+        counted(plan.specs.len(), "spec"),
+        counted(used_scenarios(plan).len(), "scenario"),
         levels(plan)
     );
     let here = match all - runnable {
         0 => String::new(),
         skipped => format!("; {} of them cannot run here", count(skipped as u64)),
     };
-    format!("{} ({axes}), {}{here}", many(all, "cell"), many(plan.trials().len(), "trial"))
+    format!("{} ({axes}), {}{here}", counted(all, "cell"), counted(plan.trials().len(), "trial"))
 }
 
 fn levels(plan: &Plan) -> String {
     match &plan.protocol.concurrency {
-        Ladder::Levels(levels) => match levels.len() {
-            1 => "1 concurrency".to_owned(),
-            number => format!("{number} concurrencies"),
-        },
+        Ladder::Levels(levels) => counted(levels.len(), "concurrency"),
         Ladder::Published => "the published concurrency of each".to_owned(),
     }
 }
@@ -184,7 +182,7 @@ fn protocol(plan: &Plan) -> String {
          Concurrency  {concurrency}; {publish}",
         duration(protocol.duration),
         duration(protocol.warmup),
-        many(protocol.repeats as usize, "repeat"),
+        counted(protocol.repeats, "repeat"),
         protocol.statements.name(),
         protocol.keys.name(),
         protocol.seed
@@ -202,7 +200,7 @@ fn excluded(plan: &Plan) -> Vec<String> {
     }
     let line = |(exclusion, cells): (&Exclusion, usize)| {
         let reason = &exclusion.reason;
-        format!("Excluded     {}, {}: {reason}", many(cells, "cell"), what(exclusion))
+        format!("Excluded     {}, {}: {reason}", counted(cells, "cell"), what(exclusion))
     };
     groups.into_iter().map(line).collect()
 }
@@ -221,10 +219,10 @@ fn skipped(plan: &Plan, managed_on: Option<&Host>) -> Option<String> {
     Some(format!(
         "This host    {} and {} of memory: {} of {} cannot run here;\n\
          {INDENT}--targets names servers elsewhere, --rehearse tries the matrix on this one",
-        many(host.cpus as usize, "CPU"),
+        counted(host.cpus, "CPU"),
         bytes(host.memory),
         count(specs as u64),
-        many(plan.specs.len(), "spec")
+        counted(plan.specs.len(), "spec")
     ))
 }
 
@@ -242,15 +240,15 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
 fn time(estimate: &Estimate) -> String {
     format!(
         "Time         about {}: trials {}, loading {}, around them {}\n\
-         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {};\n\
+         {INDENT}loading, if not done yet: {} at {} a second, {} at {};\n\
          {INDENT}by LOAD DATA LOCAL where MySQL allows it, by prepared INSERT elsewhere",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),
         duration(estimate.overhead),
-        count(estimate.rows),
+        counted(estimate.rows, "row"),
         count(LOAD_ROWS_PER_SECOND),
-        many(estimate.tables as usize, "table"),
+        counted(estimate.tables, "table"),
         duration(LOAD_TABLE)
     )
 }
@@ -264,13 +262,13 @@ fn refreshes(plan: &Plan, estimate: &Estimate) -> Option<String> {
     };
     Some(format!(
         "Refresh      {} of a dataset before a {before} that would find it changed, in {}",
-        many(estimate.refreshes as usize, "reload"),
+        counted(estimate.refreshes, "reload"),
         duration(estimate.refreshing)
     ))
 }
 
 fn disk(estimate: &Estimate, managed_on: Option<&Host>) -> String {
-    let need = format!("{} for {}", bytes(estimate.disk), many(estimate.datasets, "dataset"));
+    let need = format!("{} for {}", bytes(estimate.disk), counted(estimate.datasets, "dataset"));
     match managed_on.map(|host| host.disk_free) {
         None => format!("Disk         {need}, on the servers"),
         Some(None) => format!("Disk         {need}; free space is not known"),
@@ -295,21 +293,17 @@ fn connections(estimate: &Estimate) -> String {
 
 fn statement_handles(handles: &Handles) -> String {
     let Handles { wanted, room, cell } = handles;
-    let (wanted, room, is_too_many) = (count(*wanted), count(*room), wanted > room);
+    let (room, is_too_many) = (count(*room), wanted > room);
+    let wanted = counted(*wanted, "prepared statement");
     let outcome = match is_too_many {
         true => "so each connection holds its share, and prepares and closes in turn",
         false => "if the server's max_prepared_stmt_count allows as many",
     };
     let verdict = if is_too_many { "TOO MANY: " } else { "" };
     format!(
-        "Handles      {verdict}{wanted} prepared statements in {cell};\n\
+        "Handles      {verdict}{wanted} in {cell};\n\
          {INDENT}there is room for {room}, {outcome}"
     )
-}
-
-fn many(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::exec::{self, LoadPolicy, SysbenchSetup, TrialEvent, TrialOutput, Tria
 use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{
     Cell, DatasetClass, Interrupt, Measurement, MilliRate, Plan, PlannedSpec, ServerRecord, Trial,
-    TrialStatus,
+    TrialStatus, counted,
 };
 use crate::store::{RunDir, TrialRecord};
 use crate::sysbench::Refused;
@@ -275,8 +275,9 @@ impl<'a> Session<'a> {
         }
         if setup.handles_max < wanted {
             self.progress.line(&format!(
-                "{label}: {wanted} statements for each connection, of which {} stand prepared at \
-                 a time: the server has no room for more",
+                "{label}: {} for each connection, {} of them prepared at a time: the server has no \
+                 room for more",
+                counted(wanted, "statement"),
                 setup.handles_max
             ));
         }

@@ -17,7 +17,7 @@ use anyhow::anyhow;
 
 use crate::cli::{ImportCommand, KeepArgs};
 use crate::cmd::Failure;
-use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec};
+use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec, counted};
 use crate::store::baseline;
 use crate::store::{Fault, Faults};
 use crate::ui::Printer;
@@ -96,8 +96,8 @@ pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Resu
     let (results, known, sentences) = results(reading, keep, &files, printer)?;
     let directory = baseline::write(out, &results, &known, keep.replace)?;
     sentences.iter().for_each(|sentence| printer.talk(sentence));
-    let (name, cells) = (&results.name, results.cells.len());
-    printer.data(&format!("{name}: {cells} cells, kept in {}\n", directory.display()))?;
+    let (name, cells) = (&results.name, counted(results.cells.len(), "cell"));
+    printer.data(&format!("{name}: {cells}, kept in {}\n", directory.display()))?;
     Ok(())
 }
 
@@ -145,10 +145,10 @@ fn results(
 }
 
 fn refused(faults: Vec<Fault>) -> Failure {
-    let count = faults.len();
+    let count = counted(faults.len(), "fault");
     let faults = Faults(faults);
     Failure::input(anyhow!(
-        "{faults}\n{count} faults, nothing was written; --skip-unreadable leaves these out and \
+        "{faults}\n{count}, nothing was written; --skip-unreadable leaves these out and \
          keeps the rest"
     ))
 }

@@ -12,7 +12,7 @@ use super::pattern::Pattern;
 use super::{Number, Reading, bytes};
 use crate::cli::SysbenchImportArgs;
 use crate::cmd::Failure;
-use crate::model::{MilliRate, Scenario};
+use crate::model::{MilliRate, Scenario, counted};
 use crate::sysbench::{Block, Run, parse, remedy, words};
 
 /// Reads all files; what cannot be read is a fault with its line.
@@ -182,7 +182,7 @@ fn text(run: &Run) -> Facts {
 fn agree(run: &Run, named: &Facts) -> Result<(), String> {
     match (named.concurrency, run.threads) {
         (Some(named), Some(said)) if named != said => {
-            Err(format!("the name says {named} connections, and the text {said}"))
+            Err(format!("the name says {}, and the text {said}", counted(named, "connection")))
         }
         _ => Ok(()),
     }
@@ -202,7 +202,9 @@ fn unfinished(run: &Run) -> String {
     }
     match run.intervals.len() {
         0 => text,
-        count => format!("{text}; --partial takes the mean of its {count} interval lines"),
+        count => {
+            format!("{text}; --partial takes the mean of its {}", counted(count, "interval line"))
+        }
     }
 }
 

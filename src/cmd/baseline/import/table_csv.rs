@@ -2,6 +2,7 @@
 //!
 //! Must not know: what becomes of the numbers.
 
+use crate::model::counted;
 use anyhow::anyhow;
 use csv::ByteRecord;
 
@@ -151,8 +152,8 @@ impl Row<'_> {
             Some("") => Err(format!("{name}: the field is empty")),
             Some(text) => Ok(Some(text)),
             None => Err(format!(
-                "the row has {} fields, and {name} is not among them",
-                self.texts.len()
+                "the row has {}, and {name} is not among them",
+                counted(self.texts.len(), "field")
             )),
         }
     }
