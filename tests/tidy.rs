@@ -92,7 +92,7 @@ fn all() -> Vec<Source> {
 }
 
 fn none(faults: &[String]) {
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(faults.is_empty(), "faults: {}\n{}", faults.len(), faults.join("\n"));
 }
 
 /// The names that follow `crate::` in a line, braces opened: `use crate::{model, stats::X}`.

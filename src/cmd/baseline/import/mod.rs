@@ -18,8 +18,9 @@ use anyhow::anyhow;
 use crate::cli::{ImportCommand, KeepArgs};
 use crate::cmd::Failure;
 use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec, counted};
+use crate::report::{Format, Layout};
 use crate::store::baseline;
-use crate::store::{Fault, Faults};
+use crate::store::{Fault, Faults, is_date};
 use crate::ui::Printer;
 use catalogue::Catalogue;
 
@@ -81,6 +82,7 @@ pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Resu
         ImportCommand::Csv(arguments) => &arguments.keep,
         ImportCommand::Page(arguments) => &arguments.keep,
     };
+    check(keep)?;
     let catalogue = Catalogue::of(out, keep)?;
     let (reading, files) = match command {
         ImportCommand::Sysbench(arguments) => {
@@ -120,8 +122,8 @@ fn results(
     if gathered.cells.is_empty() {
         return Err(Failure::input(anyhow!("there is no number to keep; nothing was written")));
     }
-    let class = class(keep, &reading.own)?;
     let own = reading.own;
+    let class = keep.class.as_deref().and_then(DatasetClass::from_name).or(own.class);
     let title = keep.title.clone().or(own.title).unwrap_or_else(|| keep.name.clone());
     let origin = keep.origin.clone().or(own.origin).unwrap_or_else(|| names(files));
     let date = match keep.date.clone().or(own.date) {
@@ -134,7 +136,7 @@ fn results(
         name: keep.name.clone(),
         title,
         template: keep.template.clone(),
-        class,
+        class: class.unwrap_or(DatasetClass::FullCache),
         source: ResultSource::Published { origin, date },
         protocol: None,
         scenarios: gathered.scenarios,
@@ -153,13 +155,21 @@ fn refused(faults: Vec<Fault>) -> Failure {
     ))
 }
 
-fn class(keep: &KeepArgs, own: &OwnWords) -> Result<DatasetClass, Failure> {
-    match &keep.class {
-        None => Ok(own.class.unwrap_or(DatasetClass::FullCache)),
-        Some(name) => DatasetClass::from_name(name).ok_or_else(|| {
-            Failure::input(anyhow!("--class {name}: give full-cache or larger-than-memory"))
-        }),
+/// What was typed of the table, before any file is read; all that is wrong with it at once.
+fn check(keep: &KeepArgs) -> Result<(), Failure> {
+    let mut faults = Vec::new();
+    if let Some(date) = keep.date.as_deref().filter(|date| !is_date(date)) {
+        faults.push(format!("--date {date}: this is no day of the calendar, such as 2025-12-10"));
     }
+    if let Some(name) = keep.class.as_deref().filter(|name| DatasetClass::from_name(name).is_none())
+    {
+        faults.push(format!("--class {name}: give full-cache or larger-than-memory"));
+    }
+    let layout = Layout::named(&keep.template, Format::Markdown);
+    if let Err(error) = layout.check() {
+        faults.push(format!("--template {}: {error}", keep.template));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::input(anyhow!(faults.join("\n")))) }
 }
 
 fn names(files: &[PathBuf]) -> String {
