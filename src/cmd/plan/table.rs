@@ -15,8 +15,13 @@ use crate::ui::{Align, Table};
 /// The width of a label such as `Connections`, for the second line of an entry.
 const INDENT: &str = "             ";
 
-/// The whole text. `managed_on` is the host that would run the servers.
-pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> String {
+/// The whole text. `managed_on` is the host that would run the servers, `refused` why a run would
+/// not start, in its words.
+pub(super) fn render(
+    plan: &Plan,
+    estimate: &Estimate,
+    (managed_on, refused): (Option<&Host>, Option<&str>),
+) -> String {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(rehearsal(plan));
     lines.push(format!("{}: {}", plan.matrix.name, plan.matrix.title));
@@ -29,6 +34,7 @@ pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>
     lines.push(protocol(plan));
     lines.extend(excluded(plan));
     lines.extend(skipped(plan, managed_on));
+    lines.extend(refused.map(|words| format!("Refused      {}", words.replace('\n', "\n     "))));
     lines.extend(budgets(plan, estimate, managed_on));
     lines.join("\n") + "\n"
 }
@@ -318,7 +324,7 @@ mod tests {
         let options =
             ExpandOptions { rehearse, host: Some(host.clone()), ..ExpandOptions::default() };
         let plan = expand(matrix, &options).unwrap();
-        render(&plan, &Estimate::of(&plan, Some(host)), Some(host))
+        render(&plan, &Estimate::of(&plan, Some(host)), (Some(host), None))
     }
 
     fn host(cpus: u32, gigabytes: u64) -> Host {
