@@ -18,6 +18,7 @@ mod run;
 mod scenario;
 mod server;
 mod spec;
+mod touched;
 mod words;
 mod workload;
 
@@ -39,6 +40,7 @@ pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};
 pub use spec::{Bytes, Spec};
+pub use touched::Changes;
 pub use words::{counted, grouped, plural};
 pub use workload::{
     Column, ColumnValue, Constant, Content, Count, Group, List, OwnRows, OwnTable, Part, Statement,

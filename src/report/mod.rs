@@ -23,8 +23,8 @@ pub use error::RenderError;
 pub use filters::FILTERS;
 pub use layout::{Format, LAYOUTS, Layout};
 pub use model::{
-    MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
-    ScenarioPart, SpecPart,
+    MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
+    RowPart, ScenarioPart, SpecPart,
 };
 
 use crate::model::ResultSet;

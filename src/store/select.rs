@@ -4,10 +4,11 @@
 //! Must not know: files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::{
-    CellId, Dataset, MilliRate, Plan, Publish, ResultCell, ResultSet, ResultSource, RunDescription,
-    ScenarioId, Spec, SpecId, TrialStatus, counted,
+    CellId, Dataset, MilliRate, OwnTable, Plan, Publish, ResultCell, ResultSet, ResultSource,
+    RunDescription, Scenario, ScenarioId, Spec, SpecId, TrialStatus, Workload, counted,
 };
 use crate::stats::{median, peak};
 
@@ -27,6 +28,9 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
     let scenarios = matrix.scenarios.iter();
     let scenarios: Vec<_> =
         scenarios.filter(|s| planned(&|id| id.scenario == s.id)).cloned().collect();
+    let own_tables = plan.own_tables();
+    let scenarios: Vec<Scenario> =
+        scenarios.into_iter().map(|scenario| with_tables(scenario, &own_tables)).collect();
     let latest = latest(trials);
     let pairs =
         scenarios.iter().flat_map(|scenario| specs.iter().map(move |spec| (scenario, spec)));
@@ -44,6 +48,18 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
         scenarios,
         specs,
     }
+}
+
+/// A scenario whose workload carries every own table that it names, whichever workload of the
+/// matrix declares it.
+fn with_tables(scenario: Scenario, own: &[OwnTable]) -> Scenario {
+    let named = scenario.workload.named(own);
+    if named.iter().copied().eq(&scenario.workload.tables) {
+        return scenario;
+    }
+    let tables = named.into_iter().cloned().collect();
+    let workload = Arc::new(Workload { tables, ..(*scenario.workload).clone() });
+    Scenario { workload, ..scenario }
 }
 
 fn source(name: &str, run: &RunDescription) -> ResultSource {
