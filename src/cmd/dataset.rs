@@ -70,17 +70,18 @@ pub(super) struct OwnPlace<'a> {
 }
 
 /// Sees to it that the own tables of the matrix's workloads stand beside the dataset, and says
-/// what became of them. `anew`: all of them are made anew.
+/// what became of them. `anew`: those that somebody has written to are made anew. Returns those
+/// that are used as somebody has left them.
 pub(super) fn own_tables(
     place: &OwnPlace<'_>,
     anew: bool,
     interrupt: &Interrupt,
     progress: &mut Progress,
-) -> Result<(), LoadError> {
+) -> Result<Vec<String>, LoadError> {
     let OwnPlace { plan, planned, endpoint } = place;
     let (spec, tables) = (planned.spec.id.as_str(), plan.own_tables());
     if tables.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let Dataset { seed, table_size, .. } = planned.dataset;
     let into_cache = plan.class() == DatasetClass::FullCache;
@@ -105,7 +106,13 @@ pub(super) fn own_tables(
         counted(report.rows, "row"),
         figures::duration(report.elapsed)
     ));
-    Ok(())
+    if !report.changed.is_empty() {
+        progress.line(&format!(
+            "{spec}: changed since made, and used as left: {}",
+            report.changed.join(", ")
+        ));
+    }
+    Ok(report.changed)
 }
 
 /// What the server says of itself.

@@ -32,7 +32,7 @@ pub use measurement::{
     ErrorCount, Interval, LatencySummary, Measurement, Pace, StatementStats, TrialStatus,
 };
 pub use options::{Flag, Number, WorkloadOptions};
-pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
+pub use plan::{Cell, Plan, PlannedSpec, Refreshed, Skip, Trial};
 pub use protocol::{Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode};
 pub use request::{Param, Request, StatementKind};
 pub use results::{MilliRate, ResultCell, ResultSet, ResultSource};

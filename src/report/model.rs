@@ -127,8 +127,8 @@ pub struct ScenarioPart {
     pub options: Vec<String>,
     /// Statements that one event sends, BEGIN and COMMIT included.
     pub queries_per_event: u32,
-    /// How row ids were drawn; `none` for published numbers, and for a workload of the matrix's own,
-    /// whose generators say it themselves.
+    /// How row ids were drawn; `none` for published numbers, and for a workload of the matrix's
+    /// own, whose generators say it themselves.
     pub keys: Option<&'static str>,
     /// How many scenarios, from this one on, a table of scenarios shows under one name; 0 where
     /// this one stands under the name of an earlier one.

@@ -266,8 +266,12 @@ fn refreshes(plan: &Plan, estimate: &Estimate) -> Option<String> {
         Refresh::Scenario => "scenario",
         Refresh::Cell => "trial",
     };
+    let own = match estimate.own_refreshes {
+        0 => String::new(),
+        tables => format!(" and {tables} of an own table"),
+    };
     Some(format!(
-        "Refresh      {} of a dataset before a {before} that would find it changed, in {}",
+        "Refresh      {} of a dataset{own} before a {before} that would find it changed, in {}",
         counted(estimate.refreshes, "reload"),
         duration(estimate.refreshing)
     ))
