@@ -101,6 +101,9 @@ pub struct PlanArgs {
     /// Which matrix, how.
     #[command(flatten)]
     pub matrix: MatrixArgs,
+    /// The program of engine sysbench; without it, the one on PATH
+    #[arg(long, value_name = "PATH")]
+    pub sysbench: Option<PathBuf>,
     /// How to print the plan
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub format: PlanFormat,

@@ -358,5 +358,5 @@ fn the_server_is_up_until_it_is_interrupted() {
     assert_eq!(process.wait().unwrap().code(), Some(0));
     let mut said = String::new();
     process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("1 connections, 1 answers"), "{said}");
+    assert!(said.contains("1 connection, 1 answer"), "{said}");
 }

@@ -136,7 +136,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written_unless_asked() {
     assert!(!workspace.0.path().join("results").exists());
     let more = [&DATASET[..], &["--spec", "2c4g", "--skip-unreadable"]].concat();
     let said = workspace.done(&import(&files[..3], &more));
-    assert!(said.contains("left out: b.txt:") && said.contains("1 cells"), "{said}");
+    assert!(said.contains("left out: b.txt:") && said.contains("1 cell, kept"), "{said}");
 }
 
 #[test]
@@ -292,4 +292,80 @@ fn a_page_without_a_known_table_is_told() {
     );
     let said = workspace.refused(&["baseline", "import", "page", "b.md", "--as", "a/b"]);
     assert!(said.contains("b.md:5: the heading `Scenario 1: Odd` names no scenario"), "{said}");
+}
+
+#[test]
+fn a_flag_that_the_text_or_the_name_contradicts_overrules_nobody() {
+    let workspace = Workspace::new();
+    workspace.write("2c4g-a.txt", &report(64, 900));
+    let pattern = ["--name-pattern", "{spec}-{*}.txt"];
+    let flags = ["--concurrency", "32", "--spec", "4c8g"];
+    let said =
+        workspace.refused(&import(&["2c4g-a.txt"], &[&DATASET[..], &pattern, &flags].concat()));
+    let expected = "2c4g-a.txt:1: --spec says 4c8g, and the name 2c4g; --concurrency says 32 \
+                    connections, and the text 64: one of them is wrong";
+    assert!(said.contains(expected), "{said}");
+    let path = output("shell-trace");
+    let file = path.to_str().unwrap();
+    let typed = ["--as", "real/trace", "--spec", "2c4g", "--tables", "250"];
+    let said = workspace.refused(&import(&[file], &typed));
+    let expected = "--tables says 250 tables, and the command line in the text 2";
+    assert!(said.contains(&format!("{file}:2: {expected}")), "{said}");
+    let typed = ["--as", "real/trace", "--spec", "2c4g", "--scenario"];
+    for (scenario, part) in [
+        (
+            "read-only-range",
+            "has range_selects=on, and the command line in the text range_selects=off",
+        ),
+        ("write-only", "is oltp_write_only, and the command line in the text runs oltp_read_only"),
+    ] {
+        let said = workspace.refused(&import(&[file], &[&typed[..], &[scenario]].concat()));
+        assert!(said.contains(&format!("scenario `{scenario}` {part}")), "{said}");
+    }
+    workspace.write("s.csv", "conns,qps,n\n64,100,2\n");
+    let csv = ["baseline", "import", "csv", "s.csv", "--as", "a/b", "--table-size", "5"];
+    let fill = ["--spec", "2c4g", "--scenario", "write-only", "--tables", "3"];
+    let map = ["--map", "concurrency=conns,qps=qps,tables=n"];
+    let said = workspace.refused(&[&csv[..], &fill, &map].concat());
+    assert!(said.contains("s.csv:2: --tables says 3 tables, and the column 2"), "{said}");
+    let help = workspace.done(&["baseline", "import", "sysbench", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("text that says others is a fault"), "{help}");
+}
+
+#[test]
+fn what_is_typed_of_a_table_is_checked_before_any_file_is_read() {
+    let workspace = Workspace::new();
+    let bad = ["--date", "2026-02-30", "--template", "nix", "--class", "big"];
+    let said = workspace.refused(&import(&["absent.txt"], &[&DATASET[..], &bad].concat()));
+    for part in [
+        "--date 2026-02-30: this is no day of the calendar",
+        "--template nix: there is no built-in layout `nix`; there are tdsql-c-en, tdsql-c-zh",
+        "--class big: give full-cache or larger-than-memory",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("absent.txt"), "{said}");
+    let file = ["--template", "mine.md"];
+    let said = workspace.refused(&import(&["absent.txt"], &[&DATASET[..], &file].concat()));
+    assert!(said.contains("mine.md"), "{said}");
+    assert!(!workspace.0.path().join("results").exists());
+}
+
+#[test]
+fn a_column_means_one_thing_and_a_name_means_one_column() {
+    let workspace = Workspace::new();
+    workspace.write("s.csv", "size,threads,qps,qps\n2c4g,64,100,200\n");
+    let head = ["baseline", "import", "csv", "s.csv", "--scenario", "write-only"];
+    for (map, part) in [
+        ("spec=size,concurrency=threads,qps=qps", "2 columns are named `qps` (numbers 3, 4)"),
+        (
+            "spec=size,concurrency=threads,qps=threads",
+            "`threads` cannot be both concurrency and qps",
+        ),
+        ("spec=size,spec=threads,qps=threads", "`spec` is given twice"),
+    ] {
+        let said = workspace.refused(&[&head[..], &["--map", map], &DATASET].concat());
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

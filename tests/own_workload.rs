@@ -101,8 +101,12 @@ impl Site {
 
     /// The program's own words, and the run that it made.
     fn run(&self, out: &str, arguments: &[&str]) -> (Output, String) {
+        self.gridbench("run", &[&["--out", out], arguments].concat())
+    }
+
+    fn gridbench(&self, command: &str, arguments: &[&str]) -> (Output, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_gridbench"))
-            .args(["run", "m.toml", "--targets", "t.toml", "--out", out])
+            .args([command, "m.toml", "--targets", "t.toml"])
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
@@ -254,4 +258,50 @@ fn a_statement_that_the_server_refuses_is_named_in_the_servers_words() {
         assert!(reason.contains("SELECT nothing FROM sbtest"), "{reason}");
         assert!(reason.contains(words), "{reason}");
     }
+}
+
+/// Writes to its own table alone.
+const VISITOR: &str = r#"
+[[scenario]]
+id = "d"
+workload = "oltp_update_index"
+[[workload]]
+name = "own"
+[[workload.table]]
+name = "visits"
+ddl = "CREATE TABLE visits (id INT NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL)"
+rows = 300
+column = [
+  { name = "id", value = "row_id" },
+  { name = "who", value = { generator = "one_of", values = ["me"] } },
+]
+[[workload.group]]
+[[workload.group.statement]]
+name = "rename"
+sql = "UPDATE visits SET who = ? WHERE id = ?"
+values = [{ generator = "one_of", values = ["you"] }, { generator = "id", table = "visits" }]
+"#;
+
+#[test]
+fn what_a_trial_changed_is_made_anew_and_nothing_else() {
+    let server = Server::start(common::LARGE_PACKETS);
+    let head = HEAD.replace("concurrency = [3]", "concurrency = [1, 2]");
+    let site = Site::new(&server, &format!("{head}{VISITOR}"));
+    let by_cell = ["--set", "dataset.refresh=cell"];
+    let (plan, said) = site.gridbench("plan", &by_cell);
+    let plan = String::from_utf8_lossy(&plan.stdout).into_owned();
+    assert!(plan.contains("1 reload of a dataset and 2 of an own table before"), "{plan} {said}");
+    // Two levels of each: `s` changes its own table twice, then `d` the dataset.
+    let (output, said) = site.run("cell", &by_cell);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("1 made with 300 rows").count(), 3, "{said}");
+    assert_eq!(said.matches(" loaded: 1,000 rows").count(), 2, "{said}");
+    // What the last two trials left.
+    let (_, said) = site.run("never", &["--only", "scenario=s"]);
+    assert!(said.contains("was changed by run") && said.contains("cell 1c1g/d/2"), "{said}");
+    assert!(said.contains("1 found complete") && !said.contains("changed since made"), "{said}");
+    let (_, said) = site.run("again", &["--only", "scenario=d"]);
+    assert!(said.contains("changed since made, and used as left: visits"), "{said}");
+    let (_, said) = site.run("anew", &[&by_cell[..], &["--only", "scenario=s"]].concat());
+    assert!(!said.contains("changed since") && !said.contains("was changed by"), "{said}");
 }

@@ -8,10 +8,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use gridbench::model::{Arrivals, MilliRate, OpenLoop, ResultSet, Verdict};
+use gridbench::matrix::{Source, parse};
+use gridbench::model::{
+    Arrivals, MilliRate, OpenLoop, OwnRows, ResultCell, ResultSet, Scenario, ScenarioId, Verdict,
+    Workload,
+};
 use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
 use gridbench::stats::{CompareOptions, compare, geometric_mean_ratio};
+use gridbench::workload::builtin;
 
 #[path = "pages/fixtures.rs"]
 mod fixtures;
@@ -341,4 +347,40 @@ fn the_large_dataset_beats_the_cache_in_the_cells_that_are_known() {
     comparison.cells.retain(|cell| cell.scenario.as_str() == "write-only");
     let mean = geometric_mean_ratio(&comparison).unwrap();
     assert_eq!(format!("{mean:.2}"), "1.19");
+}
+
+#[test]
+fn a_workload_with_own_tables_shows_those_and_claims_no_key_law() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrices/transfer.toml");
+    let bytes = fs::read(path).unwrap();
+    let matrix = parse(&Source { name: "transfer.toml", bytes: &bytes }, &[]).unwrap();
+    let mut results = small_run();
+    let own = matrix.scenarios[0].clone();
+    let mut mixed = Workload { name: "mixed".to_owned(), ..(*own.workload).clone() };
+    mixed.tables.truncate(1);
+    mixed.tables[0].rows = OwnRows::TableSize;
+    let dataset = builtin("oltp_update_index").unwrap();
+    mixed.groups.extend(dataset.groups.clone());
+    let id = ScenarioId::new("mixed").unwrap();
+    let mixed = Scenario { id, title: None, workload: Arc::new(mixed), ..own.clone() };
+    let rate = Some(MilliRate(1_000));
+    let spec = results.specs[0].clone();
+    for scenario in [own, mixed] {
+        results.cells.push(ResultCell { table_size: 77, ..cell(&spec, &scenario, rate) });
+        results.scenarios.push(scenario);
+    }
+    let tables = results.cells[0].tables;
+    for (name, law) in [("tdsql-c-en", "uniform keys"), ("tdsql-c-zh", "，主键分布：uniform")]
+    {
+        for format in FORMATS {
+            let page = render(&results, &built_in(name, format)).unwrap();
+            let flat = page.replace("</td><td>", " | ").replace("<td>", "| ");
+            let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(flat.contains("| accounts 100000, entries 100000 | 2 |"), "{flat}");
+            let both = format!("| accounts 77, sbtest 77 | {} |", tables + 1);
+            assert!(flat.contains(&both), "{both}: {flat}");
+            // The five scripts, and not the two workloads.
+            assert_eq!(page.matches(law).count(), 5, "{page}");
+        }
+    }
 }

@@ -390,3 +390,69 @@ fn what_sysbench_cannot_run_is_refused_before_anything_starts() {
     assert!(said(&native).contains("add --engine sysbench"));
     assert!(!workspace.path("results").exists());
 }
+
+const OWN: &str = r#"
+[[scenario]]
+id       = "mine"
+workload = "hot"
+[[workload]]
+name = "hot"
+[[workload.group]]
+[[workload.group.statement]]
+name   = "find"
+sql    = "SELECT k FROM sbtest{table} WHERE id = ?"
+values = ["id"]
+"#;
+
+#[test]
+fn a_plan_says_what_its_run_would_say_instead_of_starting() {
+    let server = common::Server::shared();
+    let workspace = Workspace::new(&server.endpoint());
+    fs::write(workspace.path("small.toml"), format!("{MATRIX}{OWN}")).unwrap();
+    let more = ["--engine", "sysbench", "--set", "protocol.rate=0.5"];
+    let run = workspace.run(&more);
+    assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+    let plan = |more: &[&str]| {
+        let head = ["plan", "small.toml", "--targets", "targets.toml"];
+        let output = workspace.command(&[&head[..], more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        (String::from_utf8(output.stdout.clone()).unwrap(), said(&output))
+    };
+    let run = said(&run);
+    let sentences: Vec<&str> = run.trim_end().lines().map(str::trim).collect();
+    assert_eq!(sentences.len(), 3, "{run}");
+    let (table, _) = plan(&more);
+    let (json, _) = plan(&[&more[..], &["--format", "json"]].concat());
+    let (_, beside_csv) = plan(&[&more[..], &["--format", "csv"]].concat());
+    for sentence in sentences {
+        assert!(table.contains(sentence), "{sentence}: {table}");
+        assert!(json.contains(&sentence.replace('"', "\\\"")), "{sentence}: {json}");
+        assert!(beside_csv.contains(sentence), "{sentence}: {beside_csv}");
+    }
+    assert!(run.contains("scenario mine: `hot` is no script of sysbench's"), "{run}");
+    assert!(!plan(&[]).0.contains("Refused"));
+    let (absent, _) = plan(&["--engine", "sysbench", "--sysbench", "/nonexistent/sysbench"]);
+    assert!(absent.contains("there is no program") && absent.contains("scenario mine"), "{absent}");
+}
+
+#[test]
+fn a_password_with_both_kinds_of_quotes_is_told_or_refused_before_anything_runs() {
+    let server = common::Server::start(&[]);
+    let read = |password: &str| format!("password = '''{password}'''");
+    let workspace = Workspace::new(&account(&server, "plain"));
+    let targets = fs::read_to_string(workspace.path("targets.toml")).unwrap();
+    account(&server, "a\\'b\"c#");
+    let of = |password: &str| targets.replace("password = 'plain'", &read(password));
+    fs::write(workspace.path("targets.toml"), of("a'b\"c#")).unwrap();
+    let more = ["--engine", "sysbench", "--only", "scenario=read-only-range"];
+    let output = workspace.run(&[&more[..], &["--set", "protocol.duration=1s"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    fs::remove_dir_all(workspace.path("results")).unwrap();
+
+    fs::write(workspace.path("targets.toml"), of("a'b\" c")).unwrap();
+    let output = workspace.run(&more);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("spec 1c1g: sysbench cannot read a password"), "{output:?}");
+    assert!(!said(&output).contains("a'b\" c"), "{output:?}");
+    assert!(!workspace.path("results").exists(), "nothing was begun");
+}

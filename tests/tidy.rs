@@ -94,7 +94,7 @@ fn all() -> Vec<Source> {
 }
 
 fn none(faults: &[String]) {
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(faults.is_empty(), "faults: {}\n{}", faults.len(), faults.join("\n"));
 }
 
 /// The names that follow `crate::` in a line, braces opened: `use crate::{model, stats::X}`.
@@ -256,6 +256,59 @@ fn every_dependency_stands_with_its_reason() {
         previous = line;
     }
     assert!(seen > 10, "the dependencies were not found");
+    none(&faults);
+}
+
+/// Nouns that messages count; `model::counted` makes them agree with their number.
+const COUNTED: &[&str] = &[
+    "CPUs",
+    "answers",
+    "cells",
+    "columns",
+    "connections",
+    "cpus",
+    "elements",
+    "events",
+    "faults",
+    "files",
+    "levels",
+    "queries",
+    "ratios",
+    "repetitions",
+    "rows",
+    "runs",
+    "tables",
+    "trials",
+];
+
+/// `{name} tables` with a variable before it; a limit has a name in capitals, a rate an `/s` or
+/// decimals.
+fn counts_by_hand(line: &str) -> bool {
+    line.split('{').skip(1).filter_map(|piece| piece.split_once("} ")).any(|(name, rest)| {
+        let rest = rest.strip_prefix("more ").unwrap_or(rest);
+        let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+        let after = &rest[word.len()..];
+        let is_rate = ["/s", " a second", " per second"].iter().any(|end| after.starts_with(end));
+        let is_limit = name.starts_with(|c: char| c.is_ascii_uppercase()) || name.contains('.');
+        COUNTED.contains(&word) && !is_rate && !is_limit
+    })
+}
+
+#[test]
+fn what_is_counted_agrees_with_its_number() {
+    assert!(counts_by_hand(r#""{faults} faults in {name}""#));
+    assert!(counts_by_hand(r#""and {more} more faults""#));
+    assert!(!counts_by_hand(r#""{} rows/s, {rate} events a second, {MAX_LEVELS} levels""#));
+    let mut faults = Vec::new();
+    for source in sources(&["src"]) {
+        let product = source.text.find("#[cfg(test)]").unwrap_or(source.text.len());
+        let last = source.text[..product].lines().count();
+        for (number, line) in source.code().filter(|(number, _)| *number <= last) {
+            if counts_by_hand(line) {
+                faults.push(source.at(number, "say it with model::counted"));
+            }
+        }
+    }
     none(&faults);
 }
 

@@ -26,7 +26,8 @@ pub struct KeepArgs {
     /// The page's title; without it, the page's own, else the name
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// When it was published, YYYY-MM-DD; without it, the page's own date, else the files'
+    /// When it was published, a day such as 2025-12-10; without it, the page's own date, else
+    /// the files'
     #[arg(long, value_name = "DATE")]
     pub date: Option<String>,
     /// Who published it, and where; without it, the page's own words, else the files' names
@@ -36,7 +37,7 @@ pub struct KeepArgs {
     /// says, else full-cache
     #[arg(long, value_name = "CLASS")]
     pub class: Option<String>,
-    /// The layout that renders it
+    /// The layout that renders it: tdsql-c-en, tdsql-c-zh, or a file that is there
     #[arg(long, value_name = "NAME|FILE", default_value = "tdsql-c-en")]
     pub template: String,
     /// A scenario that is neither in the set nor one of the published five, for example
@@ -51,22 +52,24 @@ pub struct KeepArgs {
     pub skip_unreadable: bool,
 }
 
-/// What the files do not say themselves.
+/// What the files do not say themselves. Where a file says something else than a flag, that is a
+/// fault, and nobody is overruled.
 #[derive(Debug, Args)]
 pub struct FillArgs {
-    /// The spec of all numbers, for example 2c4g
+    /// The spec of all numbers, for example 2c4g; a name or column that says another is a fault
     #[arg(long, value_name = "SPEC")]
     pub spec: Option<String>,
-    /// The scenario of all numbers, for example read-only-range
+    /// The scenario of all numbers, for example read-only-range; a name, column or text that
+    /// says another is a fault
     #[arg(long, value_name = "ID")]
     pub scenario: Option<String>,
-    /// The connections of all numbers
+    /// The connections of all numbers; a name, column or text that says others is a fault
     #[arg(long, value_name = "N")]
     pub concurrency: Option<u32>,
-    /// The tables of the dataset
+    /// The tables of the dataset; a name, column or text that says others is a fault
     #[arg(long, value_name = "N")]
     pub tables: Option<u32>,
-    /// The rows in each of them
+    /// The rows in each of them; a name, column or text that says others is a fault
     #[arg(long, value_name = "N")]
     pub table_size: Option<u64>,
 }

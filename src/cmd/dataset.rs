@@ -11,7 +11,8 @@ use crate::load::{
     OwnTables,
 };
 use crate::model::{
-    Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec, ServerInfo,
+    Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec,
+    ServerInfo, counted,
 };
 use crate::ui::{LoadingRows, Progress, figures};
 
@@ -69,17 +70,18 @@ pub(super) struct OwnPlace<'a> {
 }
 
 /// Sees to it that the own tables of the matrix's workloads stand beside the dataset, and says
-/// what became of them. `anew`: all of them are made anew.
+/// what became of them. `anew`: those that somebody has written to are made anew. Returns those
+/// that are used as somebody has left them.
 pub(super) fn own_tables(
     place: &OwnPlace<'_>,
     anew: bool,
     interrupt: &Interrupt,
     progress: &mut Progress,
-) -> Result<(), LoadError> {
+) -> Result<Vec<String>, LoadError> {
     let OwnPlace { plan, planned, endpoint } = place;
     let (spec, tables) = (planned.spec.id.as_str(), plan.own_tables());
     if tables.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let Dataset { seed, table_size, .. } = planned.dataset;
     let into_cache = plan.class() == DatasetClass::FullCache;
@@ -98,13 +100,19 @@ pub(super) fn own_tables(
     };
     let report = load::ensure_own_tables(endpoint, &own, interrupt, observe)?;
     progress.line(&format!(
-        "{spec}: own tables: {} found complete, {} made with {} rows in {}",
+        "{spec}: own tables: {} found complete, {} made with {} in {}",
         report.reused,
         report.made,
-        figures::count(report.rows),
+        counted(report.rows, "row"),
         figures::duration(report.elapsed)
     ));
-    Ok(())
+    if !report.changed.is_empty() {
+        progress.line(&format!(
+            "{spec}: changed since made, and used as left: {}",
+            report.changed.join(", ")
+        ));
+    }
+    Ok(report.changed)
 }
 
 /// What the server says of itself.
@@ -159,14 +167,16 @@ fn outcome_text(report: &LoadReport) -> String {
     let database = &report.database;
     let (what, rows) = match report.outcome {
         LoadOutcome::Reused => return format!("dataset {database} found complete{size}"),
-        LoadOutcome::Completed { tables, rows } => (format!("completed: {tables} tables, "), rows),
+        LoadOutcome::Completed { tables, rows } => {
+            (format!("completed: {}, ", counted(tables, "table")), rows)
+        }
         LoadOutcome::Loaded { rows } => ("loaded: ".to_owned(), rows),
     };
     let millis = report.elapsed.as_millis().max(1);
     let rate = u64::try_from(u128::from(rows) * 1_000 / millis).unwrap_or(u64::MAX);
     format!(
-        "dataset {database} {what}{} rows in {} ({} rows/s){size}; by {}",
-        figures::count(rows),
+        "dataset {database} {what}{} in {} ({} rows/s){size}; by {}",
+        counted(rows, "row"),
         figures::duration(report.elapsed),
         figures::count(rate),
         report.route.map_or("nothing but indexes", |route| route.words())

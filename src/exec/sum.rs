@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{Interval, Measurement, Pace, StatementKind, StatementStats, TrialStatus};
+use crate::model::{
+    Interval, Measurement, Pace, StatementKind, StatementStats, TrialStatus, counted,
+};
 use crate::stats::Histogram;
 
 use super::client::ClientUse;
@@ -79,9 +81,9 @@ impl Sum {
                     .to_owned()
             }
             None => format!(
-                "no event that began in the window ended; {} were still open {} ms after it",
-                self.unfinished,
-                setup.drain_limit.as_millis()
+                "no event that began in the window ended; still open {} ms after it: {}",
+                setup.drain_limit.as_millis(),
+                counted(self.unfinished, "event")
             ),
         };
         TrialStatus::Failed { reason }

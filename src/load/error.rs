@@ -3,7 +3,7 @@
 //! Must not know: how it is told to the user beyond one sentence with its remedy.
 
 use crate::driver::DriverError;
-use crate::model::{Bytes, Checksum};
+use crate::model::{Bytes, Checksum, counted};
 
 /// Why a dataset could not be loaded. Whatever it was, what is in stays, and the next call goes on
 /// from there.
@@ -118,8 +118,9 @@ pub enum LoadError {
     },
     /// A workload's own table does not hold what was sent.
     #[error(
-        "table `{database}`.{table} holds {found} rows after loading, not {expected}; look for \
-         what else writes to it and run again"
+        "table `{database}`.{table} holds {} after loading, not {expected}; look for what \
+         else writes to it and run again",
+        counted(*found, "row")
     )]
     Count {
         /// The schema.

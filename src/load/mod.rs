@@ -27,7 +27,9 @@ pub use change::mark_changed;
 pub use clean::{Owned, drop_owned, find_owned};
 pub use ensure::ensure;
 pub use error::LoadError;
-pub use own_tables::{OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables};
+pub use own_tables::{
+    OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables, mark_own_changed,
+};
 pub use schema::STATE_TABLE;
 pub use session::LoadRoute;
 

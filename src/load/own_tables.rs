@@ -22,6 +22,8 @@ const INSERT_BYTES: usize = 256 << 10;
 const LOCK_WAIT_SECS: u32 = 3;
 const COMPLETE: &str = "complete";
 const LOADING: &str = "loading";
+/// Complete once, and written to since.
+const CHANGED: &str = "changed";
 
 /// The tables of a schema that runs made for workloads, and the table that says so, last. One
 /// that somebody has made anew under such a name is not among them.
@@ -62,7 +64,7 @@ pub struct OwnTables<'a> {
     pub seed: u64,
     /// Rows in each table of the dataset, for tables that have as many.
     pub table_size: u64,
-    /// Whether all are made anew, complete or not.
+    /// Whether those that are marked as changed are made anew.
     pub anew: bool,
     /// Whether a table that is used again is read once, so that the server has it in its cache.
     pub into_cache: bool,
@@ -73,6 +75,8 @@ pub struct OwnTables<'a> {
 pub struct OwnTablesReport {
     /// Tables that were complete.
     pub reused: usize,
+    /// Of these the ones that are marked as changed, and are used as they are.
+    pub changed: Vec<String>,
     /// Tables that were made.
     pub made: usize,
     /// Rows in those.
@@ -102,12 +106,20 @@ pub fn ensure_own_tables(
         let connected = Admin::connect(endpoint).await;
         let admin = connected.map_err(|error| failed(&database, "connecting", error))?;
         let mut work = Work { admin, database, own, interrupt };
-        let mut report = OwnTablesReport { reused: 0, made: 0, rows: 0, elapsed: Duration::ZERO };
+        let mut report = OwnTablesReport {
+            reused: 0,
+            changed: Vec::new(),
+            made: 0,
+            rows: 0,
+            elapsed: Duration::ZERO,
+        };
         let standing = work.open().await?;
         for table in own.tables {
             let rows = table.row_count(own.table_size);
             if work.is_sound(table, &standing).await? {
                 report.reused += 1;
+                let made = standing.get(&table.name).filter(|made| made.state == CHANGED);
+                report.changed.extend(made.map(|_| table.name.clone()));
                 if own.into_cache {
                     let sql = format!("CHECKSUM TABLE `{}`", table.name);
                     work.run(&sql, &format!("reading {} into the cache", table.name)).await?;
@@ -121,6 +133,29 @@ pub fn ensure_own_tables(
         work.admin.close().await;
         report.elapsed = started.elapsed();
         Ok(report)
+    })
+}
+
+/// Notes that somebody is about to write to own tables in the endpoint's schema; blocks until that
+/// is on disk.
+///
+/// # Errors
+/// What the server said; the tables have to stand.
+pub fn mark_own_changed(endpoint: &Endpoint, tables: &[String]) -> Result<(), LoadError> {
+    let database = endpoint.database.clone().unwrap_or_default();
+    let names: Vec<String> = tables.iter().map(|name| format!("'{name}'")).collect();
+    let sql = format!(
+        "UPDATE {OWN_STATE_TABLE} SET state = '{CHANGED}' WHERE state = '{COMPLETE}' AND name IN \
+         ({})",
+        names.join(", ")
+    );
+    crew::runtime()?.block_on(async {
+        let connected = Admin::connect(endpoint).await;
+        let mut admin = connected.map_err(|error| failed(&database, "connecting", error))?;
+        let noted = admin.execute(&sql).await;
+        noted.map_err(|error| failed(&database, "noting that they are changed", error))?;
+        admin.close().await;
+        Ok(())
     })
 }
 
@@ -189,9 +224,10 @@ impl Work<'_> {
         if !made.definition.is_empty() && made.definition != self.definition(name).await? {
             return Err(self.foreign(name));
         }
-        let is_same = made.state == COMPLETE && made.fingerprint == self.fingerprint(table);
+        let is_whole = made.state == COMPLETE || made.state == CHANGED && !self.own.anew;
+        let is_same = is_whole && made.fingerprint == self.fingerprint(table);
         let rows = table.row_count(self.own.table_size);
-        Ok(!self.own.anew && is_same && self.count(table).await? == rows)
+        Ok(is_same && self.count(table).await? == rows)
     }
 
     fn foreign(&self, name: &str) -> LoadError {

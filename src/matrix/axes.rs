@@ -8,10 +8,11 @@ use super::limits::{
     RANGE_SIZE, REPEAT, STATEMENT_COUNT,
 };
 use super::section::{Located, Section};
-use super::value::{boolean, grouped, id, integer_u32, size, suggestion, text};
+use super::value::{boolean, id, integer_u32, size, suggestion, text};
 use super::workloads::Workloads;
 use crate::model::{
     Bytes, Exclusion, Flag, Ladder, Number, Scenario, ScenarioId, Spec, SpecId, WorkloadOptions,
+    counted, grouped,
 };
 
 /// The elements of one axis with their places.
@@ -191,8 +192,8 @@ fn report_endless(section: &Section<'_>, scenario: &Scenario, place: Place) {
     let queries = scenario.queries_per_event();
     if queries > MAX_QUERIES {
         let limit = grouped(u64::from(MAX_QUERIES));
-        let queries = grouped(u64::from(queries));
-        let message = format!("scenario `{}` sends {queries} statements per event", scenario.id);
+        let queries = counted(queries, "statement");
+        let message = format!("scenario `{}` sends {queries} per event", scenario.id);
         section.fault(
             Fault::new("matrix::limit", message)
                 .at(place, format!("{limit} are the limit"))

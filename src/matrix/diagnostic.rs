@@ -2,6 +2,7 @@
 //!
 //! Must not know: what a matrix means.
 
+use crate::model::counted;
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -83,12 +84,10 @@ impl Diagnostics {
 
     fn closing(&self) -> String {
         let name = self.sources.first().map_or("the matrix", |source| source.name.as_str());
-        let plural = if self.count() == 1 { "fault" } else { "faults" };
+        let faults = counted(self.count(), "fault");
         match self.count().checked_sub(MAX_SHOWN) {
-            Some(more) if more > 0 => {
-                format!("{} {plural} in {name}, {more} of them not shown", self.count())
-            }
-            _ => format!("{} {plural} in {name}", self.count()),
+            Some(more) if more > 0 => format!("{faults} in {name}, {more} of them not shown"),
+            _ => format!("{faults} in {name}"),
         }
     }
 
@@ -103,7 +102,8 @@ impl Diagnostics {
         };
         let Some(&(first, _)) = fault.labels.first() else { return view };
         let source = &self.sources[first.source];
-        if fault.labels.iter().any(|(place, _)| !self.is_presentable(*place)) {
+        let is_long = |place: &Place| !self.is_presentable(self.shown(*place));
+        if fault.labels.iter().any(|(place, _)| is_long(place)) {
             let (line, column) = line_and_column(&source.text, first.start);
             view.message = format!("{} ({}:{line}:{column})", view.message, source.name);
             return view;
@@ -111,6 +111,7 @@ impl Diagnostics {
         view.source = Some(NamedSource::new(&source.name, Arc::clone(&source.text)));
         for (place, label) in &fault.labels {
             if place.source == first.source {
+                let place = self.shown(*place);
                 let span = (place.start, place.end - place.start);
                 view.labels.push(LabeledSpan::new_with_span(Some(printable(label)), span));
             } else {
@@ -121,6 +122,28 @@ impl Diagnostics {
             }
         }
         view
+    }
+
+    /// Of a place that is longer than a screen is high, such as a statement of many lines, the
+    /// first line that says something.
+    fn shown(&self, place: Place) -> Place {
+        let text = &self.sources[place.source].text[place.start..place.end];
+        if text.len() <= MAX_LINE_BYTES {
+            return place;
+        }
+        let mut start = place.start;
+        for line in text.split_inclusive('\n') {
+            if line.contains(|c: char| c.is_alphanumeric()) {
+                let indent = line.len() - line.trim_start().len();
+                return Place {
+                    start: start + indent,
+                    end: start + line.trim_end().len(),
+                    ..place
+                };
+            }
+            start += line.len();
+        }
+        place
     }
 
     /// Whether the lines at a place, with the ones beside them, are short enough to show.

@@ -2,6 +2,7 @@
 //!
 //! Must not know: which keys exist.
 
+use crate::model::counted;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -231,10 +232,10 @@ fn set_in_node(
         Value::Table(table) => set_in_table(table, path, node),
         Value::Array(items) => {
             let Some(((index, place), rest)) = path.split_first() else { return Ok(()) };
-            let known = items.len();
+            let known = counted(items.len(), "element");
             let Some(item) = index.parse().ok().and_then(|at: usize| items.get_mut(at)) else {
                 return Err(Fault::new("matrix::override", "no such element of a list")
-                    .at(*place, format!("`{}` has {known} elements", parent.0))
+                    .at(*place, format!("`{}` has {known}", parent.0))
                     .help("name one by its number, from 0: spec.0.cpu=4"));
             };
             if rest.is_empty() {

@@ -9,7 +9,7 @@ use super::selection::Selection;
 use super::value::size_text;
 use crate::model::{
     Cell, CellId, Dataset, Exclusion, Host, Ladder, Matrix, Plan, PlannedSpec, Protocol, Scenario,
-    ScenarioId, Skip, Spec, SpecId,
+    ScenarioId, Skip, Spec, SpecId, counted,
 };
 
 /// What is asked of a matrix, and what is known of the place where it will run.
@@ -72,7 +72,10 @@ pub enum ExpandError {
         scenario: ScenarioId,
     },
     /// Every cell is excluded or was not asked for.
-    #[error("nothing is left to measure: {excluded} cells are excluded, and --only takes no other")]
+    #[error(
+        "nothing is left to measure: the matrix excludes {}, and --only takes no other",
+        counted(*excluded, "cell")
+    )]
     NothingLeft {
         /// How many cells the matrix excludes among those that were asked for.
         excluded: usize,
@@ -226,12 +229,12 @@ fn planned_spec(
 /// A spec that this host cannot hold is skipped, never measured smaller in silence.
 fn skip(spec: &Spec, host: &Host) -> Option<Skip> {
     let (memory, has) = (size_text(spec.memory.0), size_text(host.memory.0));
-    let (cpu, cpus) = (spec.cpu, host.cpus);
-    let reason = match (cpu > cpus, spec.memory > host.memory) {
+    let (cpu, cpus) = (counted(spec.cpu, "CPU"), host.cpus);
+    let reason = match (spec.cpu > cpus, spec.memory > host.memory) {
         (false, false) => return None,
-        (true, false) => format!("needs {cpu} CPUs; this host has {cpus}"),
+        (true, false) => format!("needs {cpu}; this host has {cpus}"),
         (false, true) => format!("needs {memory} of memory; this host has {has}"),
-        (true, true) => format!("needs {cpu} CPUs and {memory}; this host has {cpus} and {has}"),
+        (true, true) => format!("needs {cpu} and {memory}; this host has {cpus} and {has}"),
     };
     Some(Skip { reason })
 }

@@ -27,13 +27,13 @@ use document::Table;
 use limits::MAX_CELLS;
 use protocol::ProtocolDraft;
 use section::Section;
-use value::{baseline, grouped, id, integer, size_text, text};
+use value::{baseline, id, integer, size_text, text};
 
 pub use diagnostic::Diagnostics;
 pub use expand::{ExpandError, ExpandOptions, expand};
 pub use limits::MAX_FILE_BYTES;
 
-use crate::model::{Ladder, Matrix, Scenario, Spec};
+use crate::model::{Ladder, Matrix, Scenario, Spec, counted, grouped};
 
 /// The format that this version reads.
 const FORMAT: u64 = 1;
@@ -189,10 +189,10 @@ fn check_cells(
     let cells = specs.items.len() * scenarios.items.len() * levels;
     if cells > MAX_CELLS {
         let limit = grouped(MAX_CELLS as u64);
-        let message = format!("a matrix of {} cells", grouped(cells as u64));
+        let message = format!("a matrix of {}", counted(cells, "cell"));
         root.fault(
             Fault::new("matrix::limit", message)
-                .at(protocol.concurrency.place, format!("with these {levels} levels"))
+                .at(protocol.concurrency.place, format!("with {}", counted(levels, "level")))
                 .help(format!("specs x scenarios x levels may be {limit} at most")),
         );
     }

@@ -11,7 +11,7 @@ use super::percent::percent;
 use super::section::{Located, Section};
 use super::value::{duration, duration_text, integer, integer_u32, ladder, named, rate};
 use crate::model::{
-    Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until,
+    Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until, counted,
 };
 
 /// Used where the file says nothing: `warmup`, `repeats` and `seed`.
@@ -85,7 +85,7 @@ fn until(section: &mut Section<'_>, repeats: Option<Located<u32>>) -> Option<Unt
         section.fault(
             Fault::new(
                 "matrix::until",
-                format!("at most {} trials, and at least {least}", cap.value),
+                format!("at most {}, and at least {least}", counted(cap.value, "trial")),
             )
             .at(cap.place, "fewer than `repeats`")
             .help("raise `repeats_max`, or lower `repeats`"),

@@ -6,10 +6,8 @@ use super::axes::Axis;
 use super::diagnostic::{Fault, Place};
 use super::limits::{CPU, MAX_ROWS, MAX_RULES, TABLE_SIZE, TABLES};
 use super::section::{Located, Section};
-use super::value::{
-    charset, grouped, integer, integer_u32, named, ratio_millionths, size, size_text,
-};
-use crate::model::{Bytes, Dataset, DatasetClass, ROW_BYTES, Refresh, Spec};
+use super::value::{charset, integer, integer_u32, named, ratio_millionths, size, size_text};
+use crate::model::{Bytes, Dataset, DatasetClass, ROW_BYTES, Refresh, Spec, counted};
 
 /// The section as read.
 pub(super) struct DatasetDraft {
@@ -255,8 +253,9 @@ fn too_many_rows(tables: u32, table_size: u64, place: Place) -> Option<Fault> {
     if tables.saturating_mul(table_size) <= MAX_ROWS {
         return None;
     }
-    let message = format!("a dataset of {} tables x {} rows", grouped(tables), grouped(table_size));
-    let label = format!("more than {} rows in all", grouped(MAX_ROWS));
+    let message =
+        format!("a dataset of {} x {}", counted(tables, "table"), counted(table_size, "row"));
+    let label = format!("more than {} in all", counted(MAX_ROWS, "row"));
     let fault = Fault::new("matrix::limit", message).at(place, label);
     Some(fault.help("lower table_size or tables"))
 }
@@ -276,7 +275,7 @@ fn derived_tables(rule: &Rule, spec: &Spec, ratio_millionths: u64, base: Base) -
 fn too_many_tables(rule: &Rule, spec: &Located<Spec>) -> Fault {
     let message = format!("spec `{}` would need too many tables", spec.value.id);
     Fault::new("matrix::limit", message)
-        .at(rule.place, format!("more than {} tables by this ratio", grouped(*TABLES.end())))
+        .at(rule.place, format!("more than {} by this ratio", counted(*TABLES.end(), "table")))
         .at(spec.place, "for this spec")
         .help("raise table_size or lower ratio")
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::diagnostic::Place;
 use super::document::{Node, Value};
 use super::limits::{CONCURRENCY, MAX_LEVELS, MAX_TEXT_CHARS, RATE};
-use crate::model::{Bytes, Ladder, MilliRate, SpecId};
+use crate::model::{Bytes, Ladder, MilliRate, SpecId, counted, grouped};
 
 /// What a reader makes of a value: the value, or everything that is wrong with it.
 pub(super) type Read<T> = Result<T, Vec<Wrong>>;
@@ -321,7 +321,7 @@ pub(super) fn ladder(node: &Node) -> Read<Ladder> {
             .alone();
     }
     if items.len() > MAX_LEVELS {
-        let label = format!("{} levels", items.len());
+        let label = counted(items.len(), "level");
         let message = format!("has more than {MAX_LEVELS} levels");
         return Wrong::new("matrix::ladder", message, label).alone();
     }
@@ -380,19 +380,6 @@ pub(super) fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, name)| name)
 }
 
-/// `1,000,000`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// `4 GB`, `512 MB`, `1.53 GB`: at most two decimals, rounded down.
 pub(super) fn size_text(bytes: u64) -> String {
     let units = [("TB", 1_000_000_000_000), ("GB", Bytes::GB), ("MB", Bytes::MB), ("kB", 1_000)];
@@ -408,7 +395,7 @@ pub(super) fn size_text(bytes: u64) -> String {
 pub(super) fn duration_text(duration: Duration) -> String {
     match (duration.as_secs(), duration.subsec_millis()) {
         (seconds, 0) if seconds >= 2 * 86_400 && seconds % 86_400 == 0 => {
-            format!("{} days", seconds / 86_400)
+            counted(seconds / 86_400, "day")
         }
         (seconds, 0) => format!("{seconds}s"),
         _ => format!("{}ms", duration.as_millis()),

@@ -9,7 +9,7 @@ use super::section::Section;
 use super::value::{
     Read, Wrong, integer, integer_u32, named, place_in, signed, string, suggestion, wrong_type,
 };
-use crate::model::{ColumnValue, Constant, Count, KeyLaw, Number, OwnRows, Value};
+use crate::model::{ColumnValue, Constant, Count, KeyLaw, Number, OwnRows, Value, counted};
 use crate::workload::TABLE_SIZE;
 use crate::workload::generators::{
     ArgumentFault, Arguments, MAX_LENGTH, column_names, column_value, statement_names,
@@ -17,14 +17,25 @@ use crate::workload::generators::{
 };
 use crate::workload::own_tables::MAX_ROWS;
 
-/// The values that a key lists, those of a statement; absent is none. `None` where one of them is
-/// faulty. `tables` are the workload's own.
+/// Values as far as they could be read.
+pub(super) struct Listed {
+    /// One for each that is listed: in the place of a faulty one another, so that they can be
+    /// counted.
+    pub(super) values: Vec<Value>,
+    /// Whether none is faulty.
+    pub(super) is_whole: bool,
+}
+
+/// The values that a key lists, those of a statement; absent is none. `None` where it is no list.
+/// `tables` are the workload's own.
 pub(super) fn statement_values(
     section: &mut Section<'_>,
     key: &'static str,
     tables: &[String],
-) -> Option<Vec<Value>> {
-    let Some(node) = section.node(key) else { return Some(Vec::new()) };
+) -> Option<Listed> {
+    let Some(node) = section.node(key) else {
+        return Some(Listed { values: Vec::new(), is_whole: true });
+    };
     let Toml::Array(items) = &node.value else {
         let message = format!("`{}` must be a list of generators", section.path_of(key));
         let label = format!("this is {}", node.value.type_name());
@@ -33,7 +44,7 @@ pub(super) fn statement_values(
     };
     if items.len() > MAX_STATEMENTS {
         let message = format!("`{}` has more than {MAX_STATEMENTS} values", section.path_of(key));
-        let label = format!("{} values", items.len());
+        let label = counted(items.len(), "value");
         section.fault(Fault::new("matrix::limit", message).at(node.place, label));
         return None;
     }
@@ -42,7 +53,9 @@ pub(super) fn statement_values(
     let values = items.iter().map(|item| reader.read(item, statement_value));
     // All are read, so that each fault is told.
     let values: Vec<Option<Value>> = values.collect();
-    values.into_iter().collect()
+    let is_whole = values.iter().all(Option::is_some);
+    let values = values.into_iter().map(|value| value.unwrap_or(Value::NoId)).collect();
+    Some(Listed { values, is_whole })
 }
 
 /// The value of a column.

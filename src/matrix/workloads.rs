@@ -11,7 +11,7 @@ use super::section::{Located, Section};
 use super::value::{Read, boolean, id, integer_u32, place_in, string, text};
 use super::workload_values::{column, count, rows, statement_values};
 use crate::model::{
-    Column, Count, Flag, Group, OwnRows, OwnTable, Statement, StatementKind, Workload,
+    Column, ColumnValue, Count, Flag, Group, OwnRows, OwnTable, Statement, StatementKind, Workload,
 };
 use crate::workload::statement::{
     ListDraft, Spot, StatementDraft, StatementFault, statement, unfounded,
@@ -39,15 +39,16 @@ impl Workloads {
 /// Reads every `[[workload]]`.
 pub(super) fn read(root: &mut Section<'_>) -> Workloads {
     let mut declared: Vec<(Located<String>, Option<Workload>)> = Vec::new();
+    let mut tables: Vec<(Place, OwnTable)> = Vec::new();
     for mut section in root.sections("workload", MAX_WORKLOADS).items {
         let name = section.required("name", "\"transfer\"", id);
         let known = name.as_ref().is_none_or(|name| is_new(root, name, &declared));
-        let workload = workload(section, name.as_ref());
+        let workload = workload(section, name.as_ref(), &mut tables);
         if let (Some(name), true) = (name, known) {
             declared.push((name, workload));
         }
     }
-    report_shared_tables(root, &declared);
+    report_shared_tables(root, &tables);
     let declared = declared.into_iter().map(|(name, of)| (name.value, of.map(Arc::new)));
     Workloads { declared: declared.collect() }
 }
@@ -79,32 +80,41 @@ fn is_new(
     false
 }
 
-/// Workloads may share a table, but not have two under one name.
-fn report_shared_tables(root: &Section<'_>, declared: &[(Located<String>, Option<Workload>)]) {
-    let mut known: Vec<&OwnTable> = Vec::new();
-    for (name, workload) in declared {
-        for table in workload.iter().flat_map(|workload| &workload.tables) {
-            match known.iter().find(|other| other.name == table.name) {
-                Some(other) if *other != table => root.fault(
-                    Fault::new("matrix::duplicate", format!("two tables named `{}`", table.name))
-                        .at(name.place, "the second belongs to this workload")
-                        .help("declare it in the same words, or give it another name"),
-                ),
-                Some(_) => {}
-                None => known.push(table),
-            }
+/// Workloads may share a table, but not have two under one name. `tables`: all that could be read,
+/// each with the place of its workload.
+fn report_shared_tables(root: &Section<'_>, tables: &[(Place, OwnTable)]) {
+    let mut known: Vec<&(Place, OwnTable)> = Vec::new();
+    for found in tables {
+        let (place, table) = found;
+        match known.iter().find(|(_, other)| other.name == table.name) {
+            // Twice in one workload has been told.
+            Some((of, other)) if other != table && of != place => root.fault(
+                Fault::new("matrix::duplicate", format!("two tables named `{}`", table.name))
+                    .at(*place, "the second belongs to this workload")
+                    .help("declare it in the same words, or give it another name"),
+            ),
+            Some(_) => {}
+            None => known.push(found),
         }
     }
 }
 
-/// `None` where something in it is faulty; all faults have been reported.
-fn workload(mut section: Section<'_>, name: Option<&Located<String>>) -> Option<Workload> {
+/// `None` where something in it is faulty; all faults have been reported. `all_tables` gets its own
+/// tables, with its place.
+fn workload(
+    mut section: Section<'_>,
+    name: Option<&Located<String>>,
+    all_tables: &mut Vec<(Place, OwnTable)>,
+) -> Option<Workload> {
+    let section_place = section.place;
     let transaction = section.optional("transaction", boolean);
     let groups_before = section.optional("groups_before_transaction", integer_u32(0..=100));
     let prepared = section.optional("prepared", boolean);
     let (names, tables) = own_tables(&mut section);
     let groups = groups(&mut section, &names);
     section.finish();
+    let place = name.map_or(section_place, |name| name.place);
+    all_tables.extend(tables.iter().flatten().map(|table| (place, table.clone())));
     Some(Workload {
         name: name?.value.clone(),
         is_built_in: false,
@@ -140,8 +150,10 @@ fn group(mut section: Section<'_>, tables: &[String]) -> Option<Group> {
     let read: Vec<(Place, Option<Statement>)> =
         sections.items.into_iter().map(|of| (of.place, one_statement(of, tables))).collect();
     let (places, statements): (Vec<Place>, Vec<Option<Statement>>) = read.into_iter().unzip();
+    // What comes after a faulty one may refer to an id that it draws.
+    let first: Vec<Statement> = statements.iter().map_while(Clone::clone).collect();
+    let is_founded = report_unfounded(&section, &first, &places);
     let statements: Option<Vec<Statement>> = statements.into_iter().collect();
-    let is_founded = statements.as_deref().is_none_or(|of| report_unfounded(&section, of, &places));
     section.finish();
     let repeat = repeat.map_or(Count::Fixed(1), |of| of.value);
     let when = when.map(|of| of.value);
@@ -174,18 +186,18 @@ fn one_statement(mut section: Section<'_>, tables: &[String]) -> Option<Statemen
     let example = "\"SELECT c FROM sbtest{table} WHERE id=?\"";
     let sql = section.required("sql", example, |node| string(node).map(str::to_owned));
     let values = statement_values(&mut section, "values", tables);
-    let (list, list_places) = list(&mut section, tables);
+    let (list, is_list_whole, list_places) = list(&mut section, tables);
     let touches = section.optional("access", |node| one_of(ACCESS, node));
     let read_type = section.optional("read_type", |node| one_of(READ_TYPES, node));
     let is_read = (touches.is_some() || !section.has("access"))
         && (read_type.is_some() || !section.has("read_type"));
-    // A statement whose values could not be read would only seem to have too few.
+    let is_whole = is_list_whole && values.as_ref().is_some_and(|values| values.is_whole);
     let draft = match (sql, values, list) {
         (Some(sql), Some(values), Ok(list)) => Some(StatementDraft {
-            // What is wrong with the name has been said; the rest is looked at all the same.
+            // What is wrong with name and values has been said; the rest is looked at all the same.
             kind: kind.clone().unwrap_or_else(StatementKind::begin),
             sql: sql.value,
-            values,
+            values: values.values,
             list,
             touches: touches.map(|of| of.value),
             read_type: read_type.map(|of| of.value),
@@ -194,7 +206,7 @@ fn one_statement(mut section: Section<'_>, tables: &[String]) -> Option<Statemen
     };
     let made = draft.and_then(|draft| report(&section, statement(draft), list_places));
     section.finish();
-    made.filter(|_| is_read && kind.is_some())
+    made.filter(|_| is_read && is_whole && kind.is_some())
 }
 
 fn checked_kind(section: &Section<'_>, name: &Located<String>) -> Option<StatementKind> {
@@ -223,32 +235,35 @@ fn checked_kind(section: &Section<'_>, name: &Located<String>) -> Option<Stateme
 /// Where the parts of a list stand: the list, its text, its values.
 type ListPlaces = [Place; 3];
 
-/// `Err` where it is there and could not be read.
+/// The list as far as it could be read, and whether that is all of it. `Err` where it is there and
+/// its text or its values could not be read.
 fn list(
     section: &mut Section<'_>,
     tables: &[String],
-) -> (Result<Option<ListDraft>, ()>, ListPlaces) {
+) -> (Result<Option<ListDraft>, ()>, bool, ListPlaces) {
     let place = section.place;
     let is_there = section.has("list");
     let Some(mut list) = section.optional_section("list") else {
-        return (if is_there { Err(()) } else { Ok(None) }, [place; 3]);
+        return (if is_there { Err(()) } else { Ok(None) }, !is_there, [place; 3]);
     };
     let sql = list.required("sql", "\"?\"", |node| string(node).map(str::to_owned));
     let values = statement_values(&mut list, "values", tables);
     let separator = list.optional("separator", |node| string(node).map(str::to_owned));
     let repeat = list.required("repeat", "10", count);
-    let is_read = separator.is_some() || !list.has("separator");
+    let is_whole = repeat.is_some()
+        && (separator.is_some() || !list.has("separator"))
+        && values.as_ref().is_some_and(|values| values.is_whole);
     let places = [list.place, list.place_of("sql"), list.place_of("values")];
     list.finish();
     let draft = || {
         Some(ListDraft {
             sql: sql?.value,
-            values: values?,
+            values: values?.values,
             separator: separator.map_or_else(|| ", ".to_owned(), |of| of.value),
-            repeat: repeat?.value,
+            repeat: repeat.map_or(Count::Fixed(1), |of| of.value),
         })
     };
-    (draft().filter(|_| is_read).map(Some).ok_or(()), places)
+    (draft().map(Some).ok_or(()), is_whole, places)
 }
 
 /// Tells what is wrong with a statement, each at its place.
@@ -312,28 +327,28 @@ fn own_table(mut section: Section<'_>, name: Option<String>) -> Option<OwnTable>
         .required("ddl", "\"CREATE TABLE accounts (...)\"", |node| string(node).map(str::to_owned));
     let rows = section.required("rows", "100_000", rows);
     let sections = section.sections("column", MAX_COLUMNS);
-    let mut columns = Some(Vec::new());
+    let (mut columns, mut is_whole) = (Vec::new(), sections.complete);
     for mut section in sections.items {
         let name = section.required("name", "\"id\"", text);
         let value = column(&mut section);
         section.finish();
-        columns = columns.and_then(|mut columns| {
-            columns.push(Column { name: name?.value, value: value? });
-            Some(columns)
-        });
+        is_whole &= name.is_some() && value.is_some();
+        let value = value.unwrap_or(ColumnValue::RowId);
+        columns.extend(name.map(|name| Column { name: name.value, value }));
     }
-    let columns = columns.filter(|_| sections.complete);
+    // That there is none is told of a table that declares none.
+    let has_columns = is_whole || !columns.is_empty();
     // What could be read is looked at, whatever is wrong with the rest.
     let table = OwnTable {
         name: name.clone().unwrap_or_default(),
         ddl: ddl.as_ref().map_or_else(String::new, |ddl| ddl.value.clone()),
         rows: rows.map_or(OwnRows::TableSize, |rows| rows.value),
-        columns: columns.clone().unwrap_or_default(),
+        columns,
     };
     let is_read = |key: &str| match key {
         "name" => name.is_some(),
         "ddl" => ddl.is_some() && name.is_some(),
-        "column" => columns.is_some(),
+        "column" => has_columns,
         _ => true,
     };
     let mut faults = own_tables::faults(&table);
@@ -344,7 +359,7 @@ fn own_table(mut section: Section<'_>, name: Option<String>) -> Option<OwnTable>
         section.fault(Fault::new("matrix::table", message).at(place, "here"));
     }
     section.finish();
-    let is_whole = is_read("ddl") && is_read("column") && rows.is_some() && faults.is_empty();
+    is_whole &= is_read("ddl") && rows.is_some() && faults.is_empty();
     is_whole.then_some(table)
 }
 

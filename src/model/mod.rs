@@ -20,6 +20,8 @@ mod run;
 mod scenario;
 mod server;
 mod spec;
+mod touched;
+mod words;
 mod workload;
 
 pub use comparison::{CellComparison, Comparison, Verdict};
@@ -34,7 +36,7 @@ pub use measurement::{
     ErrorCount, Interval, LatencySummary, Measurement, Pace, StatementStats, TrialStatus,
 };
 pub use options::{Flag, Number, WorkloadOptions};
-pub use plan::{Cell, Plan, PlannedSpec, Skip, Trial};
+pub use plan::{Cell, Plan, PlannedSpec, Refreshed, Skip, Trial};
 pub use protocol::{
     Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until,
 };
@@ -44,6 +46,8 @@ pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};
 pub use spec::{Bytes, Spec};
+pub use touched::Changes;
+pub use words::{counted, grouped, plural};
 pub use workload::{
     Column, ColumnValue, Constant, Content, Count, Group, List, OwnRows, OwnTable, Part, Statement,
     Touches, Value, Workload,

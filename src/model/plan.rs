@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::{
-    Access, Bytes, CellId, Dataset, DatasetClass, Exclusion, Matrix, OwnTable, Protocol, Refresh,
-    Rehearsal, Scenario, Spec,
+    Access, Bytes, CellId, Changes, Dataset, DatasetClass, Exclusion, Matrix, OwnTable, Protocol,
+    Refresh, Rehearsal, Scenario, Spec,
 };
 
 /// A matrix expanded: stable in order, the same for the same input.
@@ -73,6 +73,15 @@ pub struct Trial {
     pub repetition: u32,
 }
 
+/// What is made anew between the trials of a spec.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refreshed {
+    /// How often its dataset is.
+    pub dataset: u32,
+    /// Own tables, each as often as it is.
+    pub own: Vec<String>,
+}
+
 impl Plan {
     /// The scenario of a cell.
     pub fn scenario(&self, cell: &Cell) -> &Scenario {
@@ -129,21 +138,33 @@ impl Plan {
         }
     }
 
-    /// How often the dataset of a spec is made anew, if nobody has changed it before.
-    pub fn refresh_count(&self, spec: usize) -> u32 {
+    /// What a cell's trials change.
+    pub fn changes(&self, cell: &Cell) -> Changes {
+        self.scenario(cell).workload.changes(&self.own_tables())
+    }
+
+    /// What of the data of a spec is made anew, and how often, if nobody has changed it before.
+    pub fn refreshed(&self, spec: usize) -> Refreshed {
+        let mut refreshed = Refreshed::default();
         if self.matrix.refresh == Refresh::Never {
-            return 0;
+            return refreshed;
         }
-        let (mut previous, mut is_changed, mut count) = (None, false, 0);
+        let (mut previous, mut changed) = (None, Changes::default());
         let trials = self.trials_of(spec);
         for trial in &trials {
-            if is_changed && self.refreshes(previous, trial) {
-                (is_changed, count) = (false, count + 1);
+            if self.refreshes(previous, trial) {
+                refreshed.dataset += u32::from(changed.dataset);
+                refreshed.own.append(&mut changed.own);
+                changed.dataset = false;
             }
-            is_changed |= self.scenario(&self.cells[trial.cell]).access().writes();
+            let more = self.changes(&self.cells[trial.cell]);
+            changed.dataset |= more.dataset;
+            changed.own.extend(more.own);
+            changed.own.sort_unstable();
+            changed.own.dedup();
             previous = Some(trial);
         }
-        count
+        refreshed
     }
 
     /// The own tables of all workloads of the matrix, each name once: also of those that are not

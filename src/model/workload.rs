@@ -260,18 +260,6 @@ impl Workload {
         statements + 2 * u64::from(self.has_transaction(options))
     }
 
-    /// Whether its statements name the tables `sbtest1..`.
-    pub fn uses_dataset(&self) -> bool {
-        self.statements().any(|statement| {
-            statement.parts.iter().any(|part| match part {
-                Part::Table => true,
-                Part::Text(text) => text.contains("sbtest"),
-                Part::List(list) => list.parts.contains(&Part::Table),
-                Part::Value(_) => false,
-            })
-        })
-    }
-
     /// Whether one of its statements is repeated as often as that option says, or uses it.
     pub fn uses(&self, number: Number) -> bool {
         self.groups.iter().any(|group| {

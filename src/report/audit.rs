@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::markdown;
 use crate::audit::{AuditOptions, CellReference, Finding};
-use crate::model::{ResultSet, ResultSource};
+use crate::model::{ResultSet, ResultSource, counted};
 use crate::ui::{figures, paragraph};
 
 /// So many cells of a finding are named each; of more, what they have in common.
@@ -74,12 +74,12 @@ pub fn audit_json(report: &AuditReport<'_>) -> String {
 /// What was held up, what was found, and what was taken as given.
 pub fn audit_opening(report: &AuditReport<'_>) -> String {
     let cells: usize = report.tables.iter().map(|table| table.cells.len()).sum();
-    let tables = many(report.tables.len(), "table");
+    let tables = counted(report.tables.len(), "table");
     let found = match report.findings.len() {
         0 => "nothing found".to_owned(),
-        count => many(count, "finding"),
+        count => counted(count, "finding"),
     };
-    let opening = format!("{}: {tables}, {}, {found}.", report.name, many(cells, "cell"));
+    let opening = format!("{}: {tables}, {}, {found}.", report.name, counted(cells, "cell"));
     let source = |table: &ResultSet, wanted: fn(&ResultSource) -> bool| wanted(&table.source);
     let is_rehearsal =
         |source: &ResultSource| matches!(source, ResultSource::Measured { rehearsal: Some(_), .. });
@@ -101,11 +101,6 @@ pub fn audit_opening(report: &AuditReport<'_>) -> String {
         report.options.round_trip_us,
         figures::bit_rate(report.options.bandwidth_bits)
     )
-}
-
-fn many(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", figures::count(count as u64))
 }
 
 /// Findings with one sentence, in the order of the first of them.
@@ -138,7 +133,7 @@ fn places(report: &AuditReport<'_>, finding: &Finding) -> String {
     let table = common(|cell| &cell.table).filter(|_| report.tables.len() > 1);
     let parts = [table, common(|cell| cell.spec.as_str()), common(|cell| cell.scenario.as_str())];
     let mut words: Vec<String> = parts.into_iter().flatten().collect();
-    words.push(format!("({})", many(cells.len(), "cell")));
+    words.push(format!("({})", counted(cells.len(), "cell")));
     words.join(" ")
 }
 

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{
-    MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
-    ScenarioPart, SpecPart,
+    MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
+    RowPart, ScenarioPart, SpecPart,
 };
 use crate::model::{
     Access, Flag, Ladder, Number, Protocol, ReadType, ResultCell, ResultSet, ResultSource,
@@ -102,10 +102,17 @@ fn scenarios(results: &ResultSet, specs: &[SpecPart], notes: &mut Notes) -> Vec<
     let cells = by_scenario_and_spec(&results.cells);
     let mut parts = Vec::new();
     for scenario in &results.scenarios {
-        let mut part = scenario_part(scenario);
+        let law = results.protocol.as_ref().map(|protocol| protocol.keys.name());
+        let mut part = ScenarioPart {
+            keys: law.filter(|_| scenario.workload.is_built_in),
+            ..scenario_part(scenario)
+        };
         for spec in specs {
             match cells.get(&(scenario.id.as_str(), spec.id.as_str())) {
-                Some(cells) => part.rows.extend(cells.iter().map(|cell| row(spec, cell, notes))),
+                Some(cells) => {
+                    let workload = &scenario.workload;
+                    part.rows.extend(cells.iter().map(|cell| row(spec, (cell, workload), notes)));
+                }
                 None => part.rows.push(absent_row(spec, notes)),
             }
         }
@@ -148,6 +155,7 @@ fn scenario_part(scenario: &Scenario) -> ScenarioPart {
         }),
         options: options(&scenario.workload, &scenario.options),
         queries_per_event: scenario.queries_per_event(),
+        keys: None,
         group_rows: 1,
         same_name: false,
         rows: Vec::new(),
@@ -194,7 +202,14 @@ fn mark_same_names(parts: &mut [ScenarioPart]) {
     }
 }
 
-fn row(spec: &SpecPart, cell: &ResultCell, notes: &mut Notes) -> RowPart {
+fn row(spec: &SpecPart, (cell, workload): (&ResultCell, &Workload), notes: &mut Notes) -> RowPart {
+    let own_tables = workload.tables.iter().map(|table| OwnTablePart {
+        name: table.name.clone(),
+        rows: table.row_count(cell.table_size),
+    });
+    let own_tables: Vec<OwnTablePart> = own_tables.collect();
+    let has_dataset = own_tables.is_empty() || workload.uses_dataset();
+
     let note_number = match (&cell.note, cell.qps) {
         (None, Some(_)) => None,
         (note, _) => Some(notes.number(note.clone())),
@@ -202,8 +217,9 @@ fn row(spec: &SpecPart, cell: &ResultCell, notes: &mut Notes) -> RowPart {
     RowPart {
         spec: spec.clone(),
         concurrency: cell.concurrency,
-        table_size: Some(cell.table_size),
-        tables: Some(cell.tables),
+        table_size: has_dataset.then_some(cell.table_size),
+        tables: has_dataset.then_some(cell.tables),
+        own_tables,
         qps_milli: cell.qps.map(|rate| rate.0),
         tps_milli: cell.tps.map(|rate| rate.0),
         p95_us: cell.p95_us,
@@ -218,6 +234,7 @@ fn absent_row(spec: &SpecPart, notes: &mut Notes) -> RowPart {
         concurrency: None,
         table_size: None,
         tables: None,
+        own_tables: Vec::new(),
         qps_milli: None,
         tps_milli: None,
         p95_us: None,

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::markdown;
-use crate::model::{CellComparison, Comparison};
+use crate::model::{CellComparison, Comparison, counted};
 use crate::stats::{NOT_MEASURED, geometric_mean_ratio, verdict_counts};
 use crate::ui::{Align, Table, figures};
 
@@ -90,7 +90,7 @@ pub fn comparison_summary(comparison: &Comparison) -> String {
     match geometric_mean_ratio(comparison) {
         Some(mean) => {
             let compared = comparison.cells.iter().filter(|cell| cell.ratio.is_some()).count();
-            format!("Geometric mean of {compared} ratios: {mean:.4}; {cells}.")
+            format!("Geometric mean of {}: {mean:.4}; {cells}.", counted(compared, "ratio"))
         }
         None => format!("No ratio; {cells}."),
     }
@@ -291,7 +291,7 @@ mod tests {
             "write-only  4c8g         -/64     0/5             -           200      -  \
              -                   -  missing    a|\"b\"",
             "",
-            "Geometric mean of 1 ratios: 0.5023; 1 regressed, 1 missing.",
+            "Geometric mean of 1 ratio: 0.5023; 1 regressed, 1 missing.",
         ];
         assert_eq!(comparison_table(&comparison()).lines().collect::<Vec<_>>(), lines);
     }

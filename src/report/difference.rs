@@ -2,6 +2,8 @@
 //!
 //! Must not know: pages, files.
 
+use crate::model::plural;
+
 /// Lines of a difference that are shown; the rest is counted.
 const SHOWN_LINES_MAX: usize = 40;
 /// Lines between the first and the last change that are matched up; more are shown as one block.
@@ -26,7 +28,7 @@ pub fn difference(old: &str, new: &str) -> String {
     if lines.len() > SHOWN_LINES_MAX {
         let rest = lines.len() - SHOWN_LINES_MAX;
         lines.truncate(SHOWN_LINES_MAX);
-        lines.push(format!("... and {rest} more lines"));
+        lines.push(format!("... and {rest} more {}", plural(rest as u64, "line")));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

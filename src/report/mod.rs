@@ -27,8 +27,8 @@ pub use filters::FILTERS;
 pub use junit::comparison_junit;
 pub use layout::{Format, LAYOUTS, Layout};
 pub use model::{
-    MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
-    ScenarioPart, SpecPart,
+    MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
+    RowPart, ScenarioPart, SpecPart,
 };
 
 use crate::model::ResultSet;

@@ -136,6 +136,9 @@ pub struct ScenarioPart {
     pub options: Vec<String>,
     /// Statements that one event sends, BEGIN and COMMIT included.
     pub queries_per_event: u32,
+    /// How row ids were drawn; `none` for published numbers, and for a workload of the matrix's
+    /// own, whose generators say it themselves.
+    pub keys: Option<&'static str>,
     /// How many scenarios, from this one on, a table of scenarios shows under one name; 0 where
     /// this one stands under the name of an earlier one.
     pub group_rows: usize,
@@ -153,10 +156,13 @@ pub struct RowPart {
     pub spec: SpecPart,
     /// Connections; `none` where there is no number.
     pub concurrency: Option<u32>,
-    /// Rows per table; `none` where the results lack the cell.
+    /// Rows per table of the dataset; `none` where the results lack the cell, or its workload
+    /// touches no such table.
     pub table_size: Option<u64>,
-    /// Number of tables; `none` where the results lack the cell.
+    /// Number of the dataset's tables; `none` as above.
     pub tables: Option<u32>,
+    /// The workload's own tables, in the order of the matrix.
+    pub own_tables: Vec<OwnTablePart>,
     /// Statements per second, in thousandths; `none` where there is no number.
     pub qps_milli: Option<u64>,
     /// Events per second, in thousandths; `none` where it is not known.
@@ -167,6 +173,15 @@ pub struct RowPart {
     pub trials: u32,
     /// Which of the page's notes belongs to the row, from 1; `none` where there is none.
     pub note_number: Option<usize>,
+}
+
+/// A table of a workload's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnTablePart {
+    /// Its name.
+    pub name: String,
+    /// Rows in it.
+    pub rows: u64,
 }
 
 /// A footnote.

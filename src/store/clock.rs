@@ -25,7 +25,7 @@ pub(super) fn date(unix_ms: i64) -> String {
 }
 
 /// Whether a text is a date of the calendar in the form `2025-12-10`.
-pub(super) fn is_date(text: &str) -> bool {
+pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Must not know: who asked for the results.
 
+use crate::model::plural;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ pub enum StoreError {
     },
     /// A trial could not be written; nothing of it is left in the files.
     #[error(
-        "cannot write {}: {source}; this trial is lost, the {kept} before it are kept in \
+        "cannot write {}: {source}; this trial is lost, those before it ({kept}) are kept in \
          cells.csv: make room and go on with --resume",
         path.display()
     )]
@@ -181,7 +182,7 @@ impl fmt::Display for Faults {
         }
         match self.0.len().saturating_sub(Self::SHOWN) {
             0 => Ok(()),
-            more => write!(f, "\nand {more} more faults"),
+            more => write!(f, "\nand {more} more {}", plural(more as u64, "fault")),
         }
     }
 }

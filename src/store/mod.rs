@@ -49,6 +49,7 @@ mod wire;
 mod wire_dataset;
 mod wire_scenario;
 
+pub use clock::is_date;
 pub use error::{Fault, Faults, StoreError, UnknownName, nearest};
 pub use latency::{StoredHistogram, TimeOf};
 pub use run_dir::{RunDir, runs};

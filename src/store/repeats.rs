@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{CellId, TrialStatus};
+use crate::model::{CellId, TrialStatus, counted};
 use crate::stats::{CONFIDENCE, mean_interval, outliers, two_samples};
 
 use super::StoredTrial;
@@ -27,7 +27,7 @@ pub(super) fn doubts(done: &[&StoredTrial]) -> Vec<String> {
     let mut doubts = Vec::new();
     let unsteady = done.iter().filter(|trial| trial.steady == Some(false)).count();
     if unsteady > 0 {
-        doubts.push(format!("not steady in {unsteady} of {} trials", done.len()));
+        doubts.push(format!("not steady in {unsteady} of {}", counted(done.len(), "trial")));
     }
     let stalled = done.iter().filter_map(|trial| {
         let (lowest, rate) = (trial.qps_lowest_second?, trial.qps?);
@@ -40,7 +40,7 @@ pub(super) fn doubts(done: &[&StoredTrial]) -> Vec<String> {
         done.iter().filter_map(|trial| trial.qps).map(|rate| rate.per_second()).collect();
     let flagged = outliers(&rates).into_iter().filter(|is_outlier| *is_outlier).count();
     if flagged > 0 {
-        doubts.push(format!("{flagged} of {} trials an outlier, kept", rates.len()));
+        doubts.push(format!("{flagged} of {} an outlier, kept", counted(rates.len(), "trial")));
     }
     if let Some(command) = done.iter().find_map(|trial| {
         trial.evidence.as_ref().and_then(|evidence| evidence.disagreements().next())

@@ -247,7 +247,7 @@ fn a_device_that_is_full_loses_the_trial_and_nothing_before_it() {
     assert!(!error.is_input());
     let text = error.to_string();
     assert!(text.contains("statements.csv: No space left on device"), "{text}");
-    assert!(text.contains("the 3 before it are kept"), "{text}");
+    assert!(text.contains("those before it (3) are kept"), "{text}");
     std::fs::remove_file(&statements).unwrap();
     std::fs::rename(out.path().join("kept"), &statements).unwrap();
     assert_eq!(bytes_of(&run), before);
@@ -274,7 +274,7 @@ fn a_disk_that_fills_up_keeps_every_file_whole() {
         }
     };
     assert!(error.contains("No space left on device"), "{error}");
-    assert!(error.contains(&format!("the {written} before it are kept")), "{error}");
+    assert!(error.contains(&format!("those before it ({written}) are kept")), "{error}");
     assert_eq!(RunDir::open(mount.path(), run.name()).unwrap().trials().unwrap().len(), written);
     assert!(written > 10, "{written}");
 }

@@ -4,10 +4,12 @@
 //! Must not know: files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::{
-    CellId, Dataset, MilliRate, Plan, Publish, ResultCell, ResultSet, ResultSource, RunDescription,
-    ScenarioId, ServerRecord, Spec, SpecId, TrialStatus,
+    CellId, Dataset, MilliRate, OwnTable, Plan, Publish, ResultCell, ResultSet, ResultSource,
+    RunDescription, Scenario, ScenarioId, ServerRecord, Spec, SpecId, TrialStatus, Workload,
+    counted,
 };
 use crate::stats::{has_fallen, median, peak};
 
@@ -27,6 +29,9 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
     let scenarios = matrix.scenarios.iter();
     let scenarios: Vec<_> =
         scenarios.filter(|s| planned(&|id| id.scenario == s.id)).cloned().collect();
+    let own_tables = plan.own_tables();
+    let scenarios: Vec<Scenario> =
+        scenarios.into_iter().map(|scenario| with_tables(scenario, &own_tables)).collect();
     let latest = latest(trials);
     let pairs =
         scenarios.iter().flat_map(|scenario| specs.iter().map(move |spec| (scenario, spec)));
@@ -51,6 +56,18 @@ pub(super) fn result_set(name: &str, run: &RunDescription, trials: &[StoredTrial
         scenarios,
         specs,
     }
+}
+
+/// A scenario whose workload carries every own table that it names, whichever workload of the
+/// matrix declares it.
+fn with_tables(scenario: Scenario, own: &[OwnTable]) -> Scenario {
+    let named = scenario.workload.named(own);
+    if named.iter().copied().eq(&scenario.workload.tables) {
+        return scenario;
+    }
+    let tables = named.into_iter().cloned().collect();
+    let workload = Arc::new(Workload { tables, ..(*scenario.workload).clone() });
+    Scenario { workload, ..scenario }
 }
 
 fn source(name: &str, run: &RunDescription) -> ResultSource {
@@ -151,8 +168,11 @@ impl Pair<'_> {
         let wanted = levels.iter().filter(|level| level.excluded.is_none()).count();
         let measured = levels.iter().filter(|level| level.qps().is_some()).count();
         let ladder = (measured < wanted).then(|| match self.has_stopped(levels) {
-            true => format!("peak of the first {measured} of {wanted} levels: the rate fell"),
-            false => format!("peak of {measured} of {wanted} levels"),
+            true => {
+                let levels = counted(wanted, "level");
+                format!("peak of the first {measured} of {levels}: the rate fell")
+            }
+            false => format!("peak of {measured} of {}", counted(wanted, "level")),
         });
         let told = ladder.into_iter().chain(equals).chain(self.doubts(peak));
         self.cell(Some(peak), told.collect())
@@ -220,7 +240,7 @@ impl Pair<'_> {
     /// Says so where a number stands on fewer repetitions than the protocol wants.
     fn repetitions(&self, level: &Level<'_>) -> Option<String> {
         let (done, wanted) = (level.done().count(), self.plan.protocol.repeats);
-        (done < wanted as usize).then(|| format!("{done} of {wanted} repetitions"))
+        (done < wanted as usize).then(|| format!("{done} of {}", counted(wanted, "repetition")))
     }
 
     /// Why none of these levels has a number: what rules the cell out first, then what went
@@ -282,12 +302,12 @@ impl Level<'_> {
         let failed: u64 = errors().map(|error| error.count).sum();
         let code = if worst.code == 0 { String::new() } else { format!("{} ", worst.code) };
         let words = worst.message.lines().next().unwrap_or_default();
-        Some(format!("{failed} events failed, most with: {code}{words}"))
+        Some(format!("{} failed, most with: {code}{words}", counted(failed, "event")))
     }
 
     fn unfinished(&self) -> Option<String> {
         let open: u64 = self.done().map(|trial| trial.events_unfinished).sum();
-        (open > 0).then(|| format!("{open} events still open after the drain"))
+        (open > 0).then(|| format!("{} still open after the drain", counted(open, "event")))
     }
 
     /// Thousandths per second.

@@ -72,7 +72,7 @@ impl Invocation<'_> {
         let config = config(&self.endpoint.password)?;
         let mut arguments = vec![self.scenario.workload.name().to_owned()];
         arguments.push("--db-driver=mysql".to_owned());
-        self.address(&mut arguments)?;
+        address(self.endpoint, &mut arguments)?;
         if config.is_some() {
             arguments.push("--config-file=/dev/stdin".to_owned());
         }
@@ -80,37 +80,6 @@ impl Invocation<'_> {
         self.workload(&mut arguments);
         arguments.push("run".to_owned());
         Ok(CommandLine { arguments, config })
-    }
-
-    fn address(&self, arguments: &mut Vec<String>) -> Result<(), Refused> {
-        let listed = |what: &str, text: &str| match text.contains(',') {
-            false => Ok(()),
-            true => Err(Refused(format!(
-                "sysbench takes `{text}` for a list, because of its comma; use another {what}"
-            ))),
-        };
-        match &self.endpoint.address {
-            // Its client library would take this name for the Unix socket.
-            Address::Tcp { host, port } if host == "localhost" => {
-                arguments.push("--mysql-host=127.0.0.1".to_owned());
-                arguments.push(format!("--mysql-port={port}"));
-            }
-            Address::Tcp { host, port } => {
-                listed("host name", host)?;
-                arguments.push(format!("--mysql-host={host}"));
-                arguments.push(format!("--mysql-port={port}"));
-            }
-            Address::Unix(path) => {
-                let path = path.display().to_string();
-                listed("path of the socket", &path)?;
-                arguments.push(format!("--mysql-socket={path}"));
-            }
-        }
-        arguments.push(format!("--mysql-user={}", self.endpoint.user));
-        if let Some(database) = &self.endpoint.database {
-            arguments.push(format!("--mysql-db={database}"));
-        }
-        Ok(())
     }
 
     fn load(&self, length: Duration, seed: u64, arguments: &mut Vec<String>) {
@@ -151,6 +120,37 @@ impl Invocation<'_> {
     }
 }
 
+fn address(endpoint: &Endpoint, arguments: &mut Vec<String>) -> Result<(), Refused> {
+    let listed = |what: &str, text: &str| match text.contains(',') {
+        false => Ok(()),
+        true => Err(Refused(format!(
+            "sysbench takes `{text}` for a list, because of its comma; use another {what}"
+        ))),
+    };
+    match &endpoint.address {
+        // Its client library would take this name for the Unix socket.
+        Address::Tcp { host, port } if host == "localhost" => {
+            arguments.push("--mysql-host=127.0.0.1".to_owned());
+            arguments.push(format!("--mysql-port={port}"));
+        }
+        Address::Tcp { host, port } => {
+            listed("host name", host)?;
+            arguments.push(format!("--mysql-host={host}"));
+            arguments.push(format!("--mysql-port={port}"));
+        }
+        Address::Unix(path) => {
+            let path = path.display().to_string();
+            listed("path of the socket", &path)?;
+            arguments.push(format!("--mysql-socket={path}"));
+        }
+    }
+    arguments.push(format!("--mysql-user={}", endpoint.user));
+    if let Some(database) = &endpoint.database {
+        arguments.push(format!("--mysql-db={database}"));
+    }
+    Ok(())
+}
+
 fn ps_mode(statements: StatementMode) -> &'static str {
     match statements {
         StatementMode::Text => "disable",
@@ -158,10 +158,17 @@ fn ps_mode(statements: StatementMode) -> &'static str {
     }
 }
 
-/// Everything of a plan that this sysbench cannot run, each with the remedy; empty if it can.
-pub fn refusals(version: &Version, protocol: &Protocol, scenarios: &[&Scenario]) -> Vec<String> {
+/// Everything of a plan that this sysbench cannot run, each with the remedy; empty if it can. Where
+/// no version is known, what every version lacks.
+pub fn refusals(
+    version: Option<&Version>,
+    protocol: &Protocol,
+    scenarios: &[&Scenario],
+) -> Vec<String> {
     let mut refusals = Vec::new();
-    if protocol.keys == KeyLaw::Zipfian && version.minor == 0 {
+    if protocol.keys == KeyLaw::Zipfian
+        && let Some(version) = version.filter(|version| version.minor == 0)
+    {
         refusals.push(format!(
             "keys = \"zipfian\": {version} has no such law (1.1 has); use engine = \"native\""
         ));
@@ -195,8 +202,14 @@ pub fn refusals(version: &Version, protocol: &Protocol, scenarios: &[&Scenario])
     refusals
 }
 
-/// One line of a configuration file. A value ends at its closing quote, so it must not hold the
-/// kind that stands around it; there is no escape.
+/// What of an endpoint sysbench cannot be told; `None` if it can be told all of it.
+pub fn unreachable(endpoint: &Endpoint) -> Option<Refused> {
+    config(&endpoint.password).err().or_else(|| address(endpoint, &mut Vec::new()).err())
+}
+
+/// One line of a configuration file. A value in quotes ends at the same quote, and there is no
+/// escape. One without ends at a comma or white space, and may have any quotes after its first
+/// character.
 fn config(password: &Secret) -> Result<Option<Secret>, Refused> {
     let text = password.reveal();
     if text.is_empty() {
@@ -206,8 +219,10 @@ fn config(password: &Secret) -> Result<Option<Secret>, Refused> {
     let line = match (quoted('\''), quoted('"')) {
         (true, _) => format!("mysql-password='{text}'\n"),
         (false, true) => format!("mysql-password=\"{text}\"\n"),
+        (false, false) if can_stand_bare(text) => format!("mysql-password={text}\n"),
         (false, false) => {
-            let fault = "sysbench cannot read a password that has both kinds of quotes";
+            let fault = "sysbench cannot read a password that has both kinds of quotes and begins \
+                with one of them or with #, or has a comma or white space too";
             return Err(Refused(format!("{fault}; give the account another one")));
         }
     };
@@ -217,6 +232,13 @@ fn config(password: &Secret) -> Result<Option<Secret>, Refused> {
         return Err(Refused(fault.to_owned()));
     }
     Ok(Some(Secret::new(line)))
+}
+
+/// Whether sysbench reads the whole text as one value where no quotes stand around it.
+fn can_stand_bare(text: &str) -> bool {
+    // As C's isspace() of bytes.
+    let ends = |byte: u8| matches!(byte, b',' | b' ' | b'\t'..=b'\r');
+    !text.starts_with(['\'', '"', '#']) && !text.bytes().any(ends)
 }
 
 #[cfg(test)]
@@ -339,7 +361,9 @@ mod tests {
             config(&Secret::new("it's")).unwrap().unwrap().reveal(),
             "mysql-password=\"it's\"\n"
         );
-        for bad in ["a'b\"c", "a\nb", &"x".repeat(240)] {
+        let bare = config(&Secret::new("a'b\"c")).unwrap().unwrap();
+        assert_eq!(bare.reveal(), "mysql-password=a'b\"c\n");
+        for bad in ["'a\"", "\"a'", "a'b\" c", "a'b\",c", "#'\"", "a\nb", &"x".repeat(240)] {
             assert!(config(&Secret::new(bad)).is_err(), "{bad}");
         }
     }
@@ -349,15 +373,15 @@ mod tests {
         let version = Version::parse("sysbench 1.0.20").unwrap();
         let fixed = OpenLoop { rate: MilliRate(500), arrivals: Arrivals::Fixed };
         let protocol = Protocol { keys: KeyLaw::Zipfian, open_loop: Some(fixed), ..protocol() };
-        let refused = refusals(&version, &protocol, &[&scenario("oltp_insert")]);
+        let refused = refusals(Some(&version), &protocol, &[&scenario("oltp_insert")]);
         let starts: Vec<_> = refused.iter().map(|text| text.split(':').next().unwrap()).collect();
         assert_eq!(starts, ["keys = \"zipfian\"", "arrivals = \"fixed\"", "rate"]);
         let mut own = scenario("oltp_insert");
         own.workload = Arc::new(Workload { is_built_in: false, ..(*own.workload).clone() });
         let closed = Protocol { keys: KeyLaw::Uniform, open_loop: None, ..protocol.clone() };
-        let words = refusals(&version, &closed, &[&own]);
+        let words = refusals(Some(&version), &closed, &[&own]);
         assert!(words[0].contains("`oltp_insert` is no script of sysbench's"), "{words:?}");
         let newer = Version::parse("sysbench 1.1.0").unwrap();
-        assert_eq!(refusals(&newer, &Protocol { open_loop: None, ..protocol }, &[]).len(), 0);
+        assert_eq!(refusals(Some(&newer), &Protocol { open_loop: None, ..protocol }, &[]).len(), 0);
     }
 }

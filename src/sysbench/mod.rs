@@ -20,7 +20,7 @@ mod trouble;
 mod version;
 
 pub use block::{Block, BlockLatency};
-pub use command::{CommandLine, Invocation, Refused, refusals};
+pub use command::{CommandLine, Invocation, Refused, refusals, unreachable};
 pub use decimal::scaled;
 pub use invoked::Invoked;
 pub use line::{HistogramRow, IntervalLine, QueueLine};

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how the message is shown.
 
+use crate::model::counted;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ pub enum TargetError {
         reason: String,
     },
     /// The spec has more cores than this process may use.
-    #[error("the server is to have {asked} cpus, but this process may use {allowed}")]
+    #[error("the server is to have {}, but this process may use {allowed}", counted(*asked, "cpu"))]
     TooFewCpus {
         /// Wanted.
         asked: u32,

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Bytes, MilliRate};
+use crate::model::{Bytes, MilliRate, grouped};
 
 /// `1.53 GB`, `20 MB`: decimal units, three significant digits at most.
 pub fn bytes(size: Bytes) -> String {
@@ -48,15 +48,7 @@ pub fn bit_rate(bits_per_second: u64) -> String {
 
 /// `25,000`: groups of three digits.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped(number)
 }
 
 /// `850 us`, `31.2 ms`, `1.25 s`: three significant digits at most.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Printer, figures};
-use crate::model::{Bytes, Interval, Measurement, MilliRate, TrialStatus};
+use crate::model::{Bytes, Interval, Measurement, MilliRate, TrialStatus, counted};
 
 /// How often a line without a terminal repeats where a long step is.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -223,8 +223,8 @@ fn doubts_of(measurement: &Measurement) -> String {
     if let (Some(false), Some(pace)) = (measurement.rate_met(), measurement.pace) {
         let percent = u128::from(measurement.events) * 100 / u128::from(pace.events_due.max(1));
         let (due, dropped) = (pace.events_due, pace.events_dropped);
-        let (due, dropped) = (figures::count(due), figures::count(dropped));
-        text.push_str(&format!("  rate not met: {percent} % of {due} events, {dropped} dropped"));
+        let (due, dropped) = (counted(due, "event"), figures::count(dropped));
+        text.push_str(&format!("  rate not met: {percent} % of {due}, {dropped} dropped"));
     }
     text
 }

@@ -5,7 +5,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::model::Dataset;
+use crate::model::{Dataset, plural};
 
 /// Changes whenever a row's content would: part of every fingerprint.
 pub const ROW_FORMAT: u32 = 1;
@@ -69,8 +69,9 @@ pub fn checksum_query(dataset: &Dataset, number: u32, condition: &str) -> String
 /// What a dataset is, in words that a person reads: `4 tables x 625000 rows, utf8mb4, seed 1`.
 pub fn shape(dataset: &Dataset) -> String {
     let Dataset { tables, table_size, charset, seed } = dataset;
-    let plural = if *tables == 1 { "table" } else { "tables" };
-    format!("{tables} {plural} x {table_size} rows, {charset}, seed {seed}")
+    // Not in groups: the number of tables is read back.
+    let (of_tables, of_rows) = (plural(u64::from(*tables), "table"), plural(*table_size, "row"));
+    format!("{tables} {of_tables} x {table_size} {of_rows}, {charset}, seed {seed}")
 }
 
 /// The number of tables in what [`shape`] made.

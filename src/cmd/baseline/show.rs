@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec};
+use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec, counted};
 use crate::store::StoreError;
 use crate::store::baseline::{self, BaselineEntry, Place};
 use crate::ui::{Align, Table, figures, paragraph};
@@ -145,10 +145,10 @@ fn options(scenario: &Scenario) -> String {
         _ => format!(", range_selects={}", switch(scenario.options.range_selects)),
     };
     format!(
-        "{}{ranges}, skip_trx={}; {} queries an event",
+        "{}{ranges}, skip_trx={}; {} an event",
         scenario.workload.name(),
         switch(scenario.options.skip_trx),
-        scenario.queries_per_event(),
+        counted(scenario.queries_per_event(), "query"),
     )
 }
 

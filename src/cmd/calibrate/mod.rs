@@ -16,6 +16,7 @@ mod table;
 
 pub(super) use ceiling::Ceilings;
 
+use crate::model::counted;
 use anyhow::{Context, anyhow};
 
 use super::{Failure, Outcome, signals};
@@ -82,6 +83,10 @@ fn serve(port: u16, printer: Printer) -> Result<Outcome, Failure> {
         address.port()
     ));
     let served = server.serve(&interrupt).map_err(|error| anyhow!("the server ended: {error}"))?;
-    printer.talk(&format!("{} connections, {} answers", served.connections, served.answers));
+    printer.talk(&format!(
+        "{}, {}",
+        counted(served.connections, "connection"),
+        counted(served.answers, "answer")
+    ));
     Ok(Outcome::Done)
 }

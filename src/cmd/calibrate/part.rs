@@ -31,7 +31,7 @@ use crate::ui::Printer;
 use crate::workload::{Generator, Program};
 
 /// From which every draw follows.
-const SEED: u64 = 20_251_210;
+pub(super) const SEED: u64 = 20_251_210;
 /// How long the server may let a connection, or the last event, wait.
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -154,6 +154,13 @@ fn floor(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
 }
 
 fn program(arguments: &CalibratePartArgs) -> Result<Program, Failure> {
+    let (scenario, dataset) = load(arguments)?;
+    let mode: StatementMode = statement_mode(&arguments.statements)?;
+    Ok(Program::new(&scenario, &dataset, mode, KeyLaw::Uniform))
+}
+
+/// What every client sends, and the tables that it names.
+pub(super) fn load(arguments: &CalibratePartArgs) -> Result<(Scenario, Dataset), Failure> {
     let scenario = Scenario {
         id: ScenarioId::new("calibration").context("this id is valid")?,
         title: None,
@@ -166,11 +173,11 @@ fn program(arguments: &CalibratePartArgs) -> Result<Program, Failure> {
         charset: "utf8mb4".to_owned(),
         seed: SEED,
     };
-    let mode: StatementMode = statement_mode(&arguments.statements)?;
-    Ok(Program::new(&scenario, &dataset, mode, KeyLaw::Uniform))
+    Ok((scenario, dataset))
 }
 
-fn endpoint(port: u16) -> Endpoint {
+/// The server that answers at once, whoever asks.
+pub(super) fn endpoint(port: u16) -> Endpoint {
     Endpoint {
         address: Address::Tcp { host: "127.0.0.1".to_owned(), port },
         user: "root".to_owned(),

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::cli::{CalibrateArgs, CalibrateRole};
 use crate::cmd::Failure;
-use crate::model::{StatementMode, Workload};
+use crate::model::{StatementMode, Workload, counted};
 use crate::workload::builtins;
 
 /// Rows that ids are drawn from: the published full-cache dataset's. No row of it exists.
@@ -82,11 +82,11 @@ impl Setting {
 impl Cell {
     pub(super) fn sentence(&self, setting: &Setting) -> String {
         format!(
-            "{}, {} statements on {} tables, {} connections, {} x {} ms",
+            "{}, {} statements on {}, {}, {} x {} ms",
             self.workload.name(),
             self.statements.name(),
-            self.tables,
-            self.connections,
+            counted(self.tables, "table"),
+            counted(self.connections, "connection"),
             setting.rounds,
             setting.duration.as_millis()
         )

@@ -1,26 +1,29 @@
 //! sysbench 1.0.20 as a client of the server that answers at once.
 //!
-//! Must not know: how other clients are measured, or how its output is read.
+//! Must not know: how other clients are measured, how its output is read, or how it spells its
+//! options.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use nix::sys::resource::UsageWho;
 use nix::time::ClockId;
 use nix::unistd::Pid;
 
-use super::part::{memory_peak_bytes, micros};
+use super::part::{self, SEED, memory_peak_bytes, micros};
 use super::record::Round;
-use super::setting::TABLE_SIZE;
+use super::setting::statement_mode;
 use crate::cli::CalibratePartArgs;
-use crate::sysbench::{Reader, Run, Seen, words};
+use crate::cmd::Failure;
+use crate::model::{Engine, KeyLaw, Ladder, Protocol, Publish};
+use crate::sysbench::{Invocation, Reader, Run, Seen, words};
 
 /// Runs it once. Its processor time is read when its clock starts and when its last block
 /// begins: what connecting and preparing cost is not counted, as it is not with ours.
-pub(super) fn measure(arguments: &CalibratePartArgs) -> Result<Round> {
-    let mut command = command(arguments);
+pub(super) fn measure(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
+    let mut command = command(arguments)?;
     let started = command.spawn();
     let mut child = started.with_context(|| {
         format!("{} cannot be started; install sysbench 1.0", arguments.sysbench.display())
@@ -44,12 +47,14 @@ pub(super) fn measure(arguments: &CalibratePartArgs) -> Result<Round> {
     let status = child.wait()?;
     let run = reader.finish().pop().unwrap_or_default();
     if !status.success() {
-        bail!("sysbench failed ({status}): {}", words(&run.messages).unwrap_or(errors));
+        let said = words(&run.messages).unwrap_or(errors);
+        return Err(anyhow!("sysbench failed ({status}): {said}").into());
     }
     let (Some(start), Some(end)) = (cpu_start, cpu_end) else {
-        bail!("sysbench's output has no start or no report; is it version 1.0?");
+        let what = "sysbench's output has no start or no report; is it version 1.0?";
+        return Err(anyhow!(what).into());
     };
-    round(&run, end.saturating_sub(start))
+    Ok(round(&run, end.saturating_sub(start))?)
 }
 
 fn round(run: &Run, cpu: Duration) -> Result<Round> {
@@ -65,30 +70,41 @@ fn round(run: &Run, cpu: Duration) -> Result<Round> {
     })
 }
 
-fn command(arguments: &CalibratePartArgs) -> Command {
-    let ps_mode = if arguments.statements == "text" { "disable" } else { "auto" };
-    // sysbench takes whole seconds, and 0 would mean no end.
-    let seconds = arguments.duration_ms.div_ceil(1000).max(1);
+/// The same run as engine sysbench would start, of the load that every client has here.
+fn command(arguments: &CalibratePartArgs) -> Result<Command, Failure> {
+    let (scenario, dataset) = part::load(arguments)?;
+    // It takes whole seconds, and 0 would mean no end.
+    let duration = Duration::from_millis(arguments.duration_ms.max(1));
+    let protocol = Protocol {
+        duration,
+        warmup: Duration::ZERO,
+        warmup_max: None,
+        level_ppm: Protocol::LEVEL_PPM,
+        repeats: 1,
+        until: None,
+        stop_after_falling: None,
+        is_aa: false,
+        concurrency: Ladder::Levels(vec![arguments.connections]),
+        publish: Publish::Peak,
+        statements: statement_mode(&arguments.statements)?,
+        keys: KeyLaw::Uniform,
+        seed: SEED,
+        open_loop: None,
+        engine: Engine::Sysbench,
+    }
+    .as_the_engine_can();
+    let invocation = Invocation {
+        scenario: &scenario,
+        dataset: &dataset,
+        protocol: &protocol,
+        endpoint: &part::endpoint(arguments.port),
+        concurrency: arguments.connections,
+        seed: SEED,
+    };
     let mut command = Command::new(&arguments.sysbench);
-    command.arg(&arguments.workload);
-    command.args(["--db-driver=mysql", "--mysql-host=127.0.0.1", "--mysql-user=root"]);
-    command.args(["--mysql-db=sbtest", "--rand-type=uniform"]);
-    for (option, value) in [
-        ("mysql-port", u64::from(arguments.port)),
-        ("tables", u64::from(arguments.tables)),
-        ("table_size", TABLE_SIZE),
-        ("threads", u64::from(arguments.connections)),
-        ("time", seconds),
-    ] {
-        command.arg(format!("--{option}={value}"));
-    }
-    command.arg(format!("--db-ps-mode={ps_mode}"));
-    if arguments.workload == "oltp_read_only" || arguments.workload == "oltp_read_write" {
-        command.arg("--range_selects=on");
-    }
-    command.args(["--skip_trx=off", "run"]);
+    command.args(invocation.command_line()?.arguments);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    Ok(command)
 }
 
 /// What sysbench says of itself, on one line.
@@ -101,6 +117,7 @@ pub(super) fn version(program: &std::path::Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::CalibrateRole;
     use crate::sysbench::parse;
 
     /// sysbench 1.0.20, oltp_read_only.
@@ -136,6 +153,30 @@ Latency (ms):
         let round = round(&run, Duration::from_millis(7)).unwrap();
         assert_eq!((round.queries, round.events, round.errors), (1_760, 110, 2));
         assert_eq!((round.measured_us, round.cpu_us), (1_002_300, 7_000));
+    }
+
+    #[test]
+    fn it_is_started_as_the_engine_starts_it() {
+        let arguments = CalibratePartArgs {
+            role: CalibrateRole::Sysbench,
+            cpus: Vec::new(),
+            port: 3307,
+            workload: "oltp_point_select".to_owned(),
+            statements: "prepared".to_owned(),
+            tables: 10,
+            connections: 64,
+            duration_ms: 1_500,
+            load_threads: 1,
+            sysbench: "sysbench".into(),
+        };
+        let command = command(&arguments).unwrap();
+        let words: Vec<_> = command.get_args().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!((words[0], words.last()), ("oltp_point_select", Some(&"run")));
+        for word in ["--mysql-port=3307", "--threads=64", "--time=2", "--db-ps-mode=auto"] {
+            assert!(words.contains(&word), "{word}: {words:?}");
+        }
+        // sysbench refuses an option that its script does not know.
+        assert!(!words.iter().any(|word| word.starts_with("--range_selects")), "{words:?}");
     }
 
     #[test]

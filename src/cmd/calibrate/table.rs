@@ -3,7 +3,7 @@
 //! Must not know: how it was measured.
 
 use super::record::{CellRecord, Figures, Record};
-use crate::model::Bytes;
+use crate::model::{Bytes, counted};
 use crate::ui::{Align, Table, figures};
 
 const HEADERS: [(&str, Align); 9] = [
@@ -66,7 +66,7 @@ fn disturbance(record: &Record) -> String {
 fn row(cell: &CellRecord) -> Vec<String> {
     let mut row = vec![
         cell.workload.to_owned(),
-        format!("{}, {} tables", cell.statements, cell.tables),
+        format!("{}, {}", cell.statements, counted(cell.tables, "table")),
         cell.connections.to_string(),
         cell.client.to_owned(),
     ];

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Bytes, Dataset, Host, Plan, PlannedSpec, SpecId, StatementMode};
+use crate::model::{Bytes, Dataset, Host, Plan, PlannedSpec, Refreshed, SpecId, StatementMode};
 
 /// Rows loaded in a second, index on `k` included: what two cores do.
 pub(super) const LOAD_ROWS_PER_SECOND: u64 = 100_000;
@@ -28,6 +28,8 @@ pub(super) struct Estimate {
     pub(super) loading: Duration,
     /// How often a dataset is made anew because writes have changed it.
     pub(super) refreshes: u32,
+    /// How often an own table is.
+    pub(super) own_refreshes: u32,
     /// Making them anew.
     pub(super) refreshing: Duration,
     /// Between trials, and around servers.
@@ -77,10 +79,11 @@ impl Estimate {
             rows,
             tables,
             loading: loading(rows, tables),
-            refreshes: refreshes(plan).map(|(_, count)| count).sum(),
-            refreshing: refreshes(plan)
-                .map(|(dataset, count)| loading(dataset.rows(), dataset.tables) * count)
+            refreshes: refreshes(plan).map(|(_, refreshed)| refreshed.dataset).sum(),
+            own_refreshes: refreshes(plan)
+                .map(|(_, refreshed)| u32::try_from(refreshed.own.len()).unwrap_or(u32::MAX))
                 .sum(),
+            refreshing: refreshes(plan).map(|(dataset, of)| refreshing(plan, dataset, &of)).sum(),
             overhead: TRIAL_OVERHEAD * trials + SERVER_OVERHEAD * servers,
             datasets: datasets.len(),
             disk: Bytes(
@@ -104,10 +107,20 @@ fn loading(rows: u64, tables: u32) -> Duration {
     Duration::from_secs(rows.div_ceil(LOAD_ROWS_PER_SECOND)) + LOAD_TABLE * tables
 }
 
-/// How often the dataset of each spec is made anew.
-fn refreshes(plan: &Plan) -> impl Iterator<Item = (&Dataset, u32)> {
+/// What of each spec's data is made anew.
+fn refreshes(plan: &Plan) -> impl Iterator<Item = (&Dataset, Refreshed)> {
     let specs = plan.specs.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
-    specs.map(|(index, planned)| (&planned.dataset, plan.refresh_count(index)))
+    specs.map(|(index, planned)| (&planned.dataset, plan.refreshed(index)))
+}
+
+fn refreshing(plan: &Plan, dataset: &Dataset, refreshed: &Refreshed) -> Duration {
+    let own = plan.own_tables();
+    let rows = |name: &String| {
+        let table = own.iter().find(|table| table.name == *name);
+        table.map_or(0, |table| table.row_count(dataset.table_size))
+    };
+    let own_tables: Duration = refreshed.own.iter().map(|name| loading(rows(name), 1)).sum();
+    loading(dataset.rows(), dataset.tables) * refreshed.dataset + own_tables
 }
 
 /// Rows of each own table that is made, which stands beside the dataset: once for each distinct

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::estimate::{Estimate, Handles, LOAD_ROWS_PER_SECOND, LOAD_TABLE};
 use crate::model::{
     Bytes, Dataset, Engine, Exclusion, Host, Ladder, Plan, PlannedSpec, Publish, Refresh, Scenario,
+    counted,
 };
 use crate::stats::{SIGNIFICANCE, least_p, repeats_for_one_in};
 use crate::ui::figures::{bytes, count, duration, rate};
@@ -15,8 +16,13 @@ use crate::ui::{Align, Table};
 /// The width of a label such as `Connections`, for the second line of an entry.
 const INDENT: &str = "             ";
 
-/// The whole text. `managed_on` is the host that would run the servers.
-pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> String {
+/// The whole text. `managed_on` is the host that would run the servers, `refused` why a run would
+/// not start, in its words.
+pub(super) fn render(
+    plan: &Plan,
+    estimate: &Estimate,
+    (managed_on, refused): (Option<&Host>, Option<&str>),
+) -> String {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(rehearsal(plan));
     lines.push(format!("{}: {}", plan.matrix.name, plan.matrix.title));
@@ -29,6 +35,7 @@ pub(super) fn render(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>
     lines.push(protocol(plan));
     lines.extend(excluded(plan));
     lines.extend(skipped(plan, managed_on));
+    lines.extend(refused.map(|words| format!("Refused      {}", words.replace('\n', "\n     "))));
     lines.extend(budgets(plan, estimate, managed_on));
     lines.join("\n") + "\n"
 }
@@ -51,23 +58,20 @@ fn cells(plan: &Plan) -> String {
     let all = plan.cells.len();
     let axes = format!(
         "{}, {}, {}",
-        many(plan.specs.len(), "spec"),
-        many(used_scenarios(plan).len(), "scenario"),
+        counted(plan.specs.len(), "spec"),
+        counted(used_scenarios(plan).len(), "scenario"),
         levels(plan)
     );
     let here = match all - runnable {
         0 => String::new(),
         skipped => format!("; {} of them cannot run here", count(skipped as u64)),
     };
-    format!("{} ({axes}), {}{here}", many(all, "cell"), many(plan.trials().len(), "trial"))
+    format!("{} ({axes}), {}{here}", counted(all, "cell"), counted(plan.trials().len(), "trial"))
 }
 
 fn levels(plan: &Plan) -> String {
     match &plan.protocol.concurrency {
-        Ladder::Levels(levels) => match levels.len() {
-            1 => "1 concurrency".to_owned(),
-            number => format!("{number} concurrencies"),
-        },
+        Ladder::Levels(levels) => counted(levels.len(), "concurrency"),
         Ladder::Published => "the published concurrency of each".to_owned(),
     }
 }
@@ -187,7 +191,7 @@ fn protocol(plan: &Plan) -> String {
         format!(", then up to {} until the rate is known to {width} %", until.repeats_max)
     });
     let stop = protocol.stop_after_falling.map_or_else(String::new, |levels| {
-        format!("; the ladder ends after {} below the best", many(levels as usize, "level"))
+        format!("; the ladder ends after {} below the best", counted(levels, "level"))
     });
     format!(
         "Protocol     {} measured after {} of warm-up{longest}, {}{until}\n\
@@ -196,7 +200,7 @@ fn protocol(plan: &Plan) -> String {
          Comparisons  {}",
         duration(protocol.duration),
         duration(protocol.warmup),
-        many(protocol.repeats as usize, "repeat"),
+        counted(protocol.repeats, "repeat"),
         protocol.statements.name(),
         protocol.keys.name(),
         protocol.seed,
@@ -244,7 +248,7 @@ fn excluded(plan: &Plan) -> Vec<String> {
     }
     let line = |(exclusion, cells): (&Exclusion, usize)| {
         let reason = &exclusion.reason;
-        format!("Excluded     {}, {}: {reason}", many(cells, "cell"), what(exclusion))
+        format!("Excluded     {}, {}: {reason}", counted(cells, "cell"), what(exclusion))
     };
     groups.into_iter().map(line).collect()
 }
@@ -263,10 +267,10 @@ fn skipped(plan: &Plan, managed_on: Option<&Host>) -> Option<String> {
     Some(format!(
         "This host    {} and {} of memory: {} of {} cannot run here;\n\
          {INDENT}--targets names servers elsewhere, --rehearse tries the matrix on this one",
-        many(host.cpus as usize, "CPU"),
+        counted(host.cpus, "CPU"),
         bytes(host.memory),
         count(specs as u64),
-        many(plan.specs.len(), "spec")
+        counted(plan.specs.len(), "spec")
     ))
 }
 
@@ -284,15 +288,15 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
 fn time(estimate: &Estimate) -> String {
     format!(
         "Time         about {}: trials {}, loading {}, around them {}\n\
-         {INDENT}loading, if not done yet: {} rows at {} a second, {} at {};\n\
+         {INDENT}loading, if not done yet: {} at {} a second, {} at {};\n\
          {INDENT}by LOAD DATA LOCAL where MySQL allows it, by prepared INSERT elsewhere",
         duration(estimate.total()),
         duration(estimate.measuring),
         duration(estimate.loading),
         duration(estimate.overhead),
-        count(estimate.rows),
+        counted(estimate.rows, "row"),
         count(LOAD_ROWS_PER_SECOND),
-        many(estimate.tables as usize, "table"),
+        counted(estimate.tables, "table"),
         duration(LOAD_TABLE)
     )
 }
@@ -304,15 +308,19 @@ fn refreshes(plan: &Plan, estimate: &Estimate) -> Option<String> {
         Refresh::Scenario => "scenario",
         Refresh::Cell => "trial",
     };
+    let own = match estimate.own_refreshes {
+        0 => String::new(),
+        tables => format!(" and {tables} of an own table"),
+    };
     Some(format!(
-        "Refresh      {} of a dataset before a {before} that would find it changed, in {}",
-        many(estimate.refreshes as usize, "reload"),
+        "Refresh      {} of a dataset{own} before a {before} that would find it changed, in {}",
+        counted(estimate.refreshes, "reload"),
         duration(estimate.refreshing)
     ))
 }
 
 fn disk(estimate: &Estimate, managed_on: Option<&Host>) -> String {
-    let need = format!("{} for {}", bytes(estimate.disk), many(estimate.datasets, "dataset"));
+    let need = format!("{} for {}", bytes(estimate.disk), counted(estimate.datasets, "dataset"));
     match managed_on.map(|host| host.disk_free) {
         None => format!("Disk         {need}, on the servers"),
         Some(None) => format!("Disk         {need}; free space is not known"),
@@ -337,21 +345,17 @@ fn connections(estimate: &Estimate) -> String {
 
 fn statement_handles(handles: &Handles) -> String {
     let Handles { wanted, room, cell } = handles;
-    let (wanted, room, is_too_many) = (count(*wanted), count(*room), wanted > room);
+    let (room, is_too_many) = (count(*room), wanted > room);
+    let wanted = counted(*wanted, "prepared statement");
     let outcome = match is_too_many {
         true => "so each connection holds its share, and prepares and closes in turn",
         false => "if the server's max_prepared_stmt_count allows as many",
     };
     let verdict = if is_too_many { "TOO MANY: " } else { "" };
     format!(
-        "Handles      {verdict}{wanted} prepared statements in {cell};\n\
+        "Handles      {verdict}{wanted} in {cell};\n\
          {INDENT}there is room for {room}, {outcome}"
     )
-}
-
-fn many(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
 }
 
 #[cfg(test)]
@@ -366,7 +370,7 @@ mod tests {
         let options =
             ExpandOptions { rehearse, host: Some(host.clone()), ..ExpandOptions::default() };
         let plan = expand(matrix, &options).unwrap();
-        render(&plan, &Estimate::of(&plan, Some(host)), Some(host))
+        render(&plan, &Estimate::of(&plan, Some(host)), (Some(host), None))
     }
 
     fn host(cpus: u32, gigabytes: u64) -> Host {

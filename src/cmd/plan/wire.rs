@@ -8,8 +8,13 @@ use super::estimate::Estimate;
 use crate::model::{Cell, CellId, Exclusion, Ladder, Plan, PlannedSpec, Scenario};
 
 /// The whole plan as one object.
-pub(super) fn json(plan: &Plan, estimate: &Estimate) -> serde_json::Result<String> {
-    Ok(serde_json::to_string_pretty(&PlanObject::of(plan, estimate))? + "\n")
+pub(super) fn json(
+    plan: &Plan,
+    estimate: &Estimate,
+    refused: Option<&str>,
+) -> serde_json::Result<String> {
+    let object = PlanObject { refused, ..PlanObject::of(plan, estimate) };
+    Ok(serde_json::to_string_pretty(&object)? + "\n")
 }
 
 /// A row for each cell, the ones that cannot run here and the excluded ones last.
@@ -38,6 +43,8 @@ struct PlanObject<'a> {
     scenarios: Vec<ScenarioObject<'a>>,
     cells: Vec<CellRow<'a>>,
     excluded: Vec<CellRow<'a>>,
+    /// Why a run would not start, in its words; absent: it would.
+    refused: Option<&'a str>,
     estimate: EstimateObject,
 }
 
@@ -152,6 +159,7 @@ impl<'a> PlanObject<'a> {
             scenarios: plan.matrix.scenarios.iter().map(ScenarioObject::of).collect(),
             cells: plan.cells.iter().map(|cell| CellRow::of(plan, cell)).collect(),
             excluded: excluded.map(|(id, exclusion)| CellRow::excluded(id, exclusion)).collect(),
+            refused: None,
             estimate: EstimateObject {
                 trials: plan.trials().len(),
                 measuring_ms: milliseconds(estimate.measuring),

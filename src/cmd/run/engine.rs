@@ -10,39 +10,51 @@ use anyhow::anyhow;
 
 use super::session::{CONNECT_LIMIT, DRAIN_LIMIT};
 use super::site::Site;
-use crate::cli::RunArgs;
 use crate::cmd::Failure;
 use crate::exec::{self, LoadPolicy, SysbenchSetup};
 use crate::model::{Engine, Plan, PlannedSpec, Protocol, Scenario, Trial};
-use crate::sysbench::{Invocation, Refused, Version, parse, refusals, remedy, words};
+use crate::sysbench::{Invocation, Refused, Version, parse, refusals, remedy, unreachable, words};
+use crate::target::Targets;
 use crate::ui::Printer;
 
 /// An engine that is there and can run the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LoadEngine {
+pub(in crate::cmd) enum LoadEngine {
     Native,
     Sysbench(Program),
 }
 
 /// A sysbench that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
+pub(in crate::cmd) struct Program {
     path: PathBuf,
     version: Version,
 }
 
 impl LoadEngine {
-    /// The plan's engine. What it cannot run is refused here, before anything starts.
-    pub(super) fn choose(arguments: &RunArgs, plan: &Plan) -> Result<Self, Failure> {
-        match (plan.protocol.engine, &arguments.sysbench) {
+    /// The plan's engine. What it cannot run, or cannot reach, is refused here, before anything
+    /// starts.
+    pub(in crate::cmd) fn choose(
+        named: Option<&Path>,
+        plan: &Plan,
+        targets: Option<&Targets>,
+    ) -> Result<Self, Failure> {
+        match (plan.protocol.engine, named) {
             (Engine::Native, None) => Ok(Self::Native),
             (Engine::Native, Some(_)) => Err(Failure::input(anyhow!(
                 "--sysbench names the program of another engine; add --engine sysbench"
             ))),
             (Engine::Sysbench, named) => {
-                let program = Program::find(named.as_deref())?;
-                program.check(plan)?;
-                Ok(Self::Sysbench(program))
+                let found = Program::find(named);
+                let refused = refused(found.as_ref().ok(), plan, targets);
+                match (found, refused) {
+                    (Ok(program), None) => Ok(Self::Sysbench(program)),
+                    (Ok(_), Some(refused)) => Err(Failure::input(anyhow!(refused))),
+                    (Err(absent), None) => Err(absent),
+                    (Err(absent), Some(refused)) => {
+                        Err(Failure::input(anyhow!("{absent}\n{refused}")))
+                    }
+                }
             }
         }
     }
@@ -149,25 +161,29 @@ impl Program {
         let remedy = remedy(&said).map_or_else(String::new, |remedy| format!("; {remedy}"));
         Some(format!("scenario {}: {said}{remedy}", scenario.id))
     }
+}
 
-    /// All that this program cannot run of the plan, at once.
-    fn check(&self, plan: &Plan) -> Result<(), Failure> {
-        let mut scenarios: Vec<&Scenario> = Vec::new();
-        for cell in plan.runnable_cells() {
-            if !scenarios.contains(&plan.scenario(cell)) {
-                scenarios.push(plan.scenario(cell));
-            }
+/// All that sysbench cannot run of the plan, or cannot reach, at once; `None` if it can all.
+fn refused(program: Option<&Program>, plan: &Plan, targets: Option<&Targets>) -> Option<String> {
+    let mut scenarios: Vec<&Scenario> = Vec::new();
+    for cell in plan.runnable_cells() {
+        if !scenarios.contains(&plan.scenario(cell)) {
+            scenarios.push(plan.scenario(cell));
         }
-        let mut refused = refusals(&self.version, &plan.protocol, &scenarios);
-        if refused.is_empty() {
-            refused.extend(scenarios.iter().filter_map(|scenario| self.lacks(scenario)));
-        }
-        if refused.is_empty() {
-            return Ok(());
-        }
-        let list = refused.join("\n  ");
-        Err(Failure::input(anyhow!("{} cannot run this plan:\n  {list}", self.version)))
     }
+    let version = program.map(|program| &program.version);
+    let mut refused = refusals(version, &plan.protocol, &scenarios);
+    if let (true, Some(program)) = (refused.is_empty(), program) {
+        refused.extend(scenarios.iter().filter_map(|scenario| program.lacks(scenario)));
+    }
+    for planned in plan.specs.iter().filter(|planned| planned.skip.is_none()) {
+        let endpoint = targets.and_then(|targets| targets.endpoint(&planned.spec.id));
+        let words = endpoint.as_ref().and_then(unreachable);
+        refused.extend(words.map(|words| format!("spec {}: {words}", planned.spec.id)));
+    }
+    let who = version.map_or_else(|| "engine sysbench".to_owned(), Version::to_string);
+    (!refused.is_empty())
+        .then(|| format!("{who} cannot run this plan:\n  {}", refused.join("\n  ")))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
-use crate::model::{Endpoint, Spec};
+use crate::model::{Endpoint, Spec, counted};
 
 /// How long the handles of the trial before are waited for: a server frees them when it has
 /// noticed that their connections ended.
@@ -35,9 +35,10 @@ pub(super) fn per_connection(
     room.limit = room.limit.min(spec.prepared_statements());
     share(room, wanted, concurrency).ok_or_else(|| {
         anyhow!(
-            "the server has room for {} more prepared statements, too few for {concurrency} \
-             connections; raise its max_prepared_stmt_count, or measure with statements = \"text\"",
-            room.limit.saturating_sub(room.in_use)
+            "the server has room for {} more, too few for {}; raise its \
+             max_prepared_stmt_count, or measure with statements = \"text\"",
+            counted(room.limit.saturating_sub(room.in_use), "prepared statement"),
+            counted(concurrency, "connection")
         )
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
-mod engine;
+pub(super) mod engine;
 mod evidence;
 mod handles;
 mod rounds;
@@ -26,7 +26,8 @@ use site::Sites;
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
-    let engine = LoadEngine::choose(arguments, &loaded.plan)?;
+    let named = arguments.sysbench.as_deref();
+    let engine = LoadEngine::choose(named, &loaded.plan, sites.targets())?;
     announce(&loaded.plan, &sites, printer);
     engine.announce(printer);
     if loaded.plan.trials().is_empty() {

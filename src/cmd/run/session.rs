@@ -16,10 +16,10 @@ use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup};
-use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
+use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
-    Cell, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
-    ServerRecord, Trial, TrialStatus,
+    Cell, Changes, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
+    ServerRecord, Trial, TrialStatus, counted,
 };
 use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
@@ -53,6 +53,8 @@ pub(super) struct Session<'a> {
     failed: u32,
     /// Whether somebody has written to the dataset at hand since it was loaded.
     is_changed: bool,
+    /// The own tables beside it that somebody has written to since they were made.
+    own_changed: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -85,6 +87,7 @@ impl<'a> Session<'a> {
             progress,
             failed: 0,
             is_changed: false,
+            own_changed: Vec::new(),
         })
     }
 
@@ -162,8 +165,7 @@ impl<'a> Session<'a> {
         let refresh = first.is_some_and(|trial| self.plan.refreshes(None, trial));
         let report = self.load(planned, &site, refresh)?;
         site.endpoint.database = Some(report.database.clone());
-        let anew = refresh && report.outcome != LoadOutcome::Reused;
-        self.own_tables(planned, &site, anew)?;
+        self.own_tables(planned, &site, refresh)?;
         self.directory.set_server(ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
@@ -211,12 +213,22 @@ impl<'a> Session<'a> {
         (previous, trial): (Option<&Trial>, &Trial),
         site: &Site,
     ) -> anyhow::Result<()> {
-        if self.is_changed && self.plan.refreshes(previous, trial) {
-            self.load(planned, site, true)?;
-            self.own_tables(planned, site, true)?;
+        if self.plan.refreshes(previous, trial) {
+            if self.is_changed {
+                self.load(planned, site, true)?;
+            }
+            if !self.own_changed.is_empty() {
+                self.own_tables(planned, site, true)?;
+            }
         }
         let cell = &self.plan.cells[trial.cell];
-        if !self.is_changed && self.plan.scenario(cell).access().writes() {
+        let Changes { dataset, mut own } = self.plan.changes(cell);
+        own.retain(|table| !self.own_changed.contains(table));
+        if !own.is_empty() {
+            load::mark_own_changed(&site.endpoint, &own)?;
+            self.own_changed.extend(own);
+        }
+        if dataset && !self.is_changed {
             let by = format!("run {}, cell {}", self.directory.name(), cell.id);
             load::mark_changed(&site.endpoint, &planned.dataset, &by)?;
             self.is_changed = true;
@@ -226,7 +238,8 @@ impl<'a> Session<'a> {
 
     fn own_tables(&mut self, planned: &PlannedSpec, site: &Site, anew: bool) -> anyhow::Result<()> {
         let place = OwnPlace { plan: self.plan, planned, endpoint: &site.endpoint };
-        Ok(dataset::own_tables(&place, anew, &self.interrupt, &mut self.progress)?)
+        self.own_changed = dataset::own_tables(&place, anew, &self.interrupt, &mut self.progress)?;
+        Ok(())
     }
 
     fn measure_trial(
@@ -289,8 +302,9 @@ impl<'a> Session<'a> {
         }
         if setup.handles_max < wanted {
             self.progress.line(&format!(
-                "{label}: {wanted} statements for each connection, of which {} stand prepared at \
-                 a time: the server has no room for more",
+                "{label}: {} for each connection, {} of them prepared at a time: the server has no \
+                 room for more",
+                counted(wanted, "statement"),
                 setup.handles_max
             ));
         }

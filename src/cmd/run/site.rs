@@ -91,6 +91,14 @@ impl Sites {
         }
     }
 
+    /// The servers that run elsewhere.
+    pub(in crate::cmd) fn targets(&self) -> Option<&Targets> {
+        match self {
+            Self::Managed { .. } => None,
+            Self::Targets(targets) => Some(targets),
+        }
+    }
+
     /// One line on where the load goes.
     pub(in crate::cmd) fn sentence(&self) -> String {
         match self {

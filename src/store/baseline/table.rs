@@ -65,7 +65,7 @@ impl Reader<'_> {
         let record = fields(row.as_bytes()).ok_or("a quote is not closed")?;
         let texts: Vec<&str> = record.iter().collect();
         let [scenario, cpu, memory_gb, concurrency, table_size, tables, qps] = texts[..] else {
-            return Err(format!("there are {} fields, not {}", texts.len(), COLUMNS.len()));
+            return Err(format!("there should be {} fields, not {}", COLUMNS.len(), texts.len()));
         };
         let scenario = self.scenario(scenario)?;
         let spec = spec(positive("cpu", cpu)?, positive("memory_gb", memory_gb)?)?;

@@ -147,7 +147,7 @@ fn all_faults_of_a_table_are_named_with_their_lines() {
             "t.csv:2: about.toml has no scenario `raed`: did you mean `read`?",
             "t.csv:3: column qps: `7.1234` is not a number with at most three decimals",
             "t.csv:4: column concurrency: `0` is not a whole number from 1 on",
-            "t.csv:5: there are 6 fields, not 7",
+            "t.csv:5: there should be 7 fields, not 6",
             "t.csv:7: read 2c4g stands in line 6 already",
             "t.csv:8: a quote is not closed",
         ]

@@ -153,6 +153,30 @@ fn options_of(invoked: &Invoked) -> WorkloadOptions {
     options
 }
 
+/// Why a command line cannot be the scenario's: another script, or another value of an option
+/// that the script knows. `None` if it can, and where it is no script that is known here.
+pub(super) fn typed_otherwise(scenario: &Scenario, invoked: &Invoked) -> Option<String> {
+    let (id, ours) = (&scenario.id, &scenario.workload);
+    let typed = builtin(invoked.workload.as_deref()?)?;
+    if typed.name() != ours.name() {
+        let (ours, typed) = (ours.name(), typed.name());
+        return Some(format!(
+            "scenario `{id}` is {ours}, and the command line in the text runs {typed}: one of \
+             them is wrong"
+        ));
+    }
+    let options = options_of(invoked);
+    let flags = Flag::ALL.iter().filter(|flag| ours.uses_flag(**flag));
+    let numbers = Number::ALL.iter().filter(|number| ours.uses(**number));
+    let texts = flags.map(|flag| (flag.text(&scenario.options), flag.text(&options)));
+    let numbers = numbers.map(|number| (number.text(&scenario.options), number.text(&options)));
+    let (ours, typed) = texts.chain(numbers).find(|(ours, typed)| ours != typed)?;
+    Some(format!(
+        "scenario `{id}` has {ours}, and the command line in the text {typed}: one of them is \
+         wrong"
+    ))
+}
+
 /// `ID=WORKLOAD,OPTION=VALUE,...`
 fn definition(text: &str) -> Result<Scenario, Failure> {
     let fault = |what: String| Failure::input(anyhow!("--define {text}: {what}"));

@@ -27,8 +27,20 @@ impl Facts {
         }
     }
 
+    /// In the order of [`FLAGS`], so written that what is alike is equal.
+    fn texts(&self) -> [Option<String>; 5] {
+        let size = |text: &String| spec(text).map_or_else(|| text.clone(), |s| s.id.to_string());
+        [
+            self.spec.as_ref().map(size),
+            self.scenario.clone(),
+            self.concurrency.map(|number| number.to_string()),
+            self.tables.map(|number| number.to_string()),
+            self.table_size.map(|number| number.to_string()),
+        ]
+    }
+
     /// These, and the other's where these are unknown.
-    pub(super) fn or(self, other: Self) -> Self {
+    fn or(self, other: Self) -> Self {
         Self {
             spec: self.spec.or(other.spec),
             scenario: self.scenario.or(other.scenario),
@@ -37,6 +49,63 @@ impl Facts {
             table_size: self.table_size.or(other.table_size),
         }
     }
+}
+
+/// Who says something of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// What was typed.
+    Flag,
+    /// The file's name.
+    Name,
+    /// The columns that are mapped.
+    Column,
+    /// What sysbench printed.
+    Report,
+    /// The command line of sysbench that stands before it.
+    CommandLine,
+}
+
+impl Voice {
+    fn named(self, flag: &'static str) -> &'static str {
+        match self {
+            Self::Flag => flag,
+            Self::Name => "the name",
+            Self::Column => "the column",
+            Self::Report => "the text",
+            Self::CommandLine => "the command line in the text",
+        }
+    }
+}
+
+/// Flags, and what their numbers count.
+const FLAGS: [(&str, &str); 5] = [
+    ("--spec", ""),
+    ("--scenario", ""),
+    ("--concurrency", " connections"),
+    ("--tables", " tables"),
+    ("--table-size", " rows in a table"),
+];
+
+/// What all of them say together. Where two contradict each other one is mistaken, and nobody
+/// here can know which: that is an error, with what each of them says.
+pub(super) fn agreed(voices: &[(Voice, Facts)]) -> Result<Facts, String> {
+    let mut contradictions = Vec::new();
+    for (place, (flag, unit)) in FLAGS.into_iter().enumerate() {
+        let said = voices.iter().filter_map(|(voice, facts)| {
+            Some((voice.named(flag), facts.texts().into_iter().nth(place)??))
+        });
+        let said: Vec<(&str, String)> = said.collect();
+        let Some(((who, first), others)) = said.split_first() else { continue };
+        for (other, text) in others.iter().filter(|(_, text)| text != first) {
+            contradictions.push(format!("{who} says {first}{unit}, and {other} {text}"));
+        }
+    }
+    if !contradictions.is_empty() {
+        return Err(format!("{}: one of them is wrong", contradictions.join("; ")));
+    }
+    let silent = Facts::default();
+    Ok(voices.iter().fold(silent, |known, (_, facts)| known.or(facts.clone())))
 }
 
 /// A size as people write it: `2c4g`, `2C4GB`, `2-core 4 GB`, `2核4GB`; what follows in brackets
@@ -108,6 +177,22 @@ mod tests {
         {
             assert_eq!(spec(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn who_contradicts_whom_is_told_and_what_is_alike_agrees() {
+        let flags = Facts { spec: Some("2c4g".into()), concurrency: Some(64), ..Facts::default() };
+        let name = Facts { spec: Some("2C4GB".into()), tables: Some(3), ..Facts::default() };
+        let text = Facts { concurrency: Some(32), tables: Some(4), ..Facts::default() };
+        let both = [(Voice::Flag, flags.clone()), (Voice::Name, name.clone())];
+        let together = Facts { tables: Some(3), ..flags.clone() };
+        assert_eq!(agreed(&both), Ok(together));
+        let all = [(Voice::Flag, flags), (Voice::Name, name), (Voice::Report, text)];
+        assert_eq!(
+            agreed(&all).unwrap_err(),
+            "--concurrency says 64 connections, and the text 32; the name says 3 tables, and the \
+             text 4: one of them is wrong"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::Number;
-use crate::model::{MilliRate, ResultCell, Scenario, ScenarioId, Spec, SpecId};
+use crate::model::{MilliRate, ResultCell, Scenario, ScenarioId, Spec, SpecId, counted};
 use crate::stats::{median, peak};
 use crate::store::Fault;
 
@@ -70,12 +70,12 @@ impl Gathered {
 
 fn other_data(first: &Number, other: &Number) -> Fault {
     let message = format!(
-        "{}/{} has {} tables of {} rows here, and {} of {} in {}:{}; give each dataset a table of \
+        "{}/{} has {} of {} here, and {} of {} in {}:{}; give each dataset a table of \
          its own",
         other.spec.id,
         other.scenario.id,
-        other.tables,
-        other.table_size,
+        counted(other.tables, "table"),
+        counted(other.table_size, "row"),
         first.tables,
         first.table_size,
         first.file,
@@ -98,10 +98,10 @@ fn cell(numbers: &[Number]) -> (ResultCell, Option<String>) {
     let runs = levels.get(&concurrency).map_or(0, Vec::len);
     let mut words = Vec::new();
     if levels.len() > 1 {
-        words.push(format!("the peak of {} levels, at {concurrency}", levels.len()));
+        words.push(format!("the peak of {}, at {concurrency}", counted(levels.len(), "level")));
     }
     if runs > 1 {
-        words.push(format!("the median of {runs} runs"));
+        words.push(format!("the median of {}", counted(runs, "run")));
     }
     let place = format!("{}/{}", first.spec.id, first.scenario.id);
     let sentence = (!words.is_empty()).then(|| format!("{place}: {}", words.join(", ")));

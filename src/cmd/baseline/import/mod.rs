@@ -18,9 +18,10 @@ use anyhow::anyhow;
 
 use crate::cli::{ImportCommand, KeepArgs};
 use crate::cmd::Failure;
-use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec};
+use crate::model::{DatasetClass, MilliRate, ResultSet, ResultSource, Scenario, Spec, counted};
+use crate::report::{Format, Layout};
 use crate::store::baseline;
-use crate::store::{Fault, Faults};
+use crate::store::{Fault, Faults, is_date};
 use crate::ui::Printer;
 use catalogue::Catalogue;
 
@@ -82,6 +83,7 @@ pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Resu
         ImportCommand::Csv(arguments) => &arguments.keep,
         ImportCommand::Page(arguments) => &arguments.keep,
     };
+    check(keep)?;
     let catalogue = Catalogue::of(out, keep)?;
     let (reading, files) = match command {
         ImportCommand::Sysbench(arguments) => {
@@ -97,8 +99,8 @@ pub(super) fn run(command: &ImportCommand, out: &Path, printer: Printer) -> Resu
     let (results, known, sentences) = results(reading, keep, &files, printer)?;
     let directory = baseline::write(out, &results, &known, keep.replace)?;
     sentences.iter().for_each(|sentence| printer.talk(sentence));
-    let (name, cells) = (&results.name, results.cells.len());
-    printer.data(&format!("{name}: {cells} cells, kept in {}\n", directory.display()))?;
+    let (name, cells) = (&results.name, counted(results.cells.len(), "cell"));
+    printer.data(&format!("{name}: {cells}, kept in {}\n", directory.display()))?;
     Ok(())
 }
 
@@ -121,8 +123,8 @@ fn results(
     if gathered.cells.is_empty() {
         return Err(Failure::input(anyhow!("there is no number to keep; nothing was written")));
     }
-    let class = class(keep, &reading.own)?;
     let own = reading.own;
+    let class = keep.class.as_deref().and_then(DatasetClass::from_name).or(own.class);
     let title = keep.title.clone().or(own.title).unwrap_or_else(|| keep.name.clone());
     let origin = keep.origin.clone().or(own.origin).unwrap_or_else(|| names(files));
     let date = match keep.date.clone().or(own.date) {
@@ -135,7 +137,7 @@ fn results(
         name: keep.name.clone(),
         title,
         template: keep.template.clone(),
-        class,
+        class: class.unwrap_or(DatasetClass::FullCache),
         source: ResultSource::Published { origin, date },
         protocol: None,
         environment: BTreeMap::new(),
@@ -148,21 +150,29 @@ fn results(
 }
 
 fn refused(faults: Vec<Fault>) -> Failure {
-    let count = faults.len();
+    let count = counted(faults.len(), "fault");
     let faults = Faults(faults);
     Failure::input(anyhow!(
-        "{faults}\n{count} faults, nothing was written; --skip-unreadable leaves these out and \
+        "{faults}\n{count}, nothing was written; --skip-unreadable leaves these out and \
          keeps the rest"
     ))
 }
 
-fn class(keep: &KeepArgs, own: &OwnWords) -> Result<DatasetClass, Failure> {
-    match &keep.class {
-        None => Ok(own.class.unwrap_or(DatasetClass::FullCache)),
-        Some(name) => DatasetClass::from_name(name).ok_or_else(|| {
-            Failure::input(anyhow!("--class {name}: give full-cache or larger-than-memory"))
-        }),
+/// What was typed of the table, before any file is read; all that is wrong with it at once.
+fn check(keep: &KeepArgs) -> Result<(), Failure> {
+    let mut faults = Vec::new();
+    if let Some(date) = keep.date.as_deref().filter(|date| !is_date(date)) {
+        faults.push(format!("--date {date}: this is no day of the calendar, such as 2025-12-10"));
     }
+    if let Some(name) = keep.class.as_deref().filter(|name| DatasetClass::from_name(name).is_none())
+    {
+        faults.push(format!("--class {name}: give full-cache or larger-than-memory"));
+    }
+    let layout = Layout::named(&keep.template, Format::Markdown);
+    if let Err(error) = layout.check() {
+        faults.push(format!("--template {}: {error}", keep.template));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::input(anyhow!(faults.join("\n")))) }
 }
 
 fn names(files: &[PathBuf]) -> String {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::catalogue::Catalogue;
 use super::facts::{count, rate, spec};
 use super::{Number, OwnWords, Reading, bytes, page_html, page_markdown};
-use crate::model::{DatasetClass, Scenario};
+use crate::model::{DatasetClass, Scenario, counted};
 
 /// A page without its markup.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -125,7 +125,7 @@ fn scenario(table: &PageTable, catalogue: &Catalogue) -> Result<Scenario, String
 /// A row; `None` for one that says that there is no number.
 fn number(row: &[String], scenario: &Scenario) -> Result<Option<Number>, String> {
     let [size, concurrency, table_size, tables, qps] = row else {
-        return Err(format!("the row has {} fields, not 5", row.len()));
+        return Err(format!("the row has {}, not 5", counted(row.len(), "field")));
     };
     let spec = spec(size).ok_or_else(|| format!("`{size}` is no size such as 2-core 4 GB"))?;
     // Of two specs of one size the page gives the ids, and a baseline has none.

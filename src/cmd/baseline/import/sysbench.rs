@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::catalogue::{Catalogue, contradiction};
-use super::facts::{Facts, spec};
+use super::catalogue::{Catalogue, contradiction, typed_otherwise};
+use super::facts::{Facts, Voice, agreed, spec};
 use super::pattern::Pattern;
 use super::{Number, Reading, bytes};
 use crate::cli::SysbenchImportArgs;
 use crate::cmd::Failure;
-use crate::model::{MilliRate, Scenario};
+use crate::model::{MilliRate, Scenario, counted};
 use crate::sysbench::{Block, Run, parse, remedy, words};
 
 /// Reads all files; what cannot be read is a fault with its line.
@@ -75,8 +75,14 @@ impl Source<'_> {
         let first = run.lines.0;
         let at = |line: u64| move |what: String| (line, what);
         let (line, qps) = self.rate(run)?;
-        agree(run, &named).map_err(at(first))?;
-        let facts = Facts::of(&self.arguments.fill).or(named).or(text(run));
+        let flags = Facts::of(&self.arguments.fill);
+        let voices = [
+            (Voice::Flag, flags),
+            (Voice::Name, named),
+            (Voice::Report, reported(run)),
+            (Voice::CommandLine, typed(run)),
+        ];
+        let facts = agreed(&voices).map_err(at(first))?;
         let missing = |what: &str, flag: &str| {
             (first, format!("neither flags, nor the name, nor the text say {what}: add {flag}"))
         };
@@ -123,7 +129,13 @@ impl Source<'_> {
     fn scenario(&self, run: &Run, id: Option<&str>) -> Result<Scenario, String> {
         let block = run.whole_block();
         let scenario = match id {
-            Some(id) => self.catalogue.find(id)?,
+            Some(id) => {
+                let scenario = self.catalogue.find(id)?;
+                match run.invoked.as_ref().and_then(|invoked| typed_otherwise(&scenario, invoked)) {
+                    None => scenario,
+                    Some(what) => return Err(what),
+                }
+            }
             None => self.meant(run, block).ok_or_else(|| {
                 "neither flags, nor the name, nor the text say the scenario: add --scenario"
                     .to_owned()
@@ -165,26 +177,21 @@ fn reservations(path: &Path, run: &Run) -> Vec<String> {
     known
 }
 
-/// What the text itself says.
-fn text(run: &Run) -> Facts {
+/// What the report says of itself.
+fn reported(run: &Run) -> Facts {
+    Facts { concurrency: run.threads, ..Facts::default() }
+}
+
+/// What the command line before it says.
+fn typed(run: &Run) -> Facts {
     let number = |name| run.invoked.as_ref().and_then(|invoked| invoked.number(name));
     let small = |name| number(name).and_then(|number| u32::try_from(number).ok());
     Facts {
         spec: None,
         scenario: None,
-        concurrency: run.threads.or(small("threads")),
+        concurrency: small("threads"),
         tables: small("tables"),
         table_size: number("table_size"),
-    }
-}
-
-/// A name that says other than the text is a mistake in one of them.
-fn agree(run: &Run, named: &Facts) -> Result<(), String> {
-    match (named.concurrency, run.threads) {
-        (Some(named), Some(said)) if named != said => {
-            Err(format!("the name says {named} connections, and the text {said}"))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -202,7 +209,9 @@ fn unfinished(run: &Run) -> String {
     }
     match run.intervals.len() {
         0 => text,
-        count => format!("{text}; --partial takes the mean of its {count} interval lines"),
+        count => {
+            format!("{text}; --partial takes the mean of its {}", counted(count, "interval line"))
+        }
     }
 }
 

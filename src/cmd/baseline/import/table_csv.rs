@@ -2,11 +2,12 @@
 //!
 //! Must not know: what becomes of the numbers.
 
+use crate::model::counted;
 use anyhow::anyhow;
 use csv::ByteRecord;
 
 use super::catalogue::Catalogue;
-use super::facts::{Facts, count, rate, spec};
+use super::facts::{Facts, Voice, agreed, count, rate, spec};
 use super::{Number, Reading, bytes};
 use crate::cli::CsvImportArgs;
 use crate::cmd::Failure;
@@ -66,19 +67,16 @@ impl Columns {
         let fault = |what: String| Failure::input(anyhow!("--map: {what}"));
         let mut columns: Vec<(&'static str, usize)> = Vec::new();
         for pair in map {
-            let (name, column) = pair
-                .split_once('=')
-                .ok_or_else(|| fault(format!("`{pair}` is not NAME=COLUMN")))?;
-            let name = NAMES
-                .into_iter()
-                .find(|known| *known == name.trim())
-                .ok_or_else(|| fault(format!("`{name}` is none of {}", NAMES.join(", "))))?;
-            let place =
-                header.iter().position(|title| title == column.trim()).ok_or_else(|| {
-                    fault(format!("there is no column `{column}`; there is {}", header.join(", ")))
-                })?;
+            let (name, place) = column(pair, header).map_err(fault)?;
             if columns.iter().any(|(known, _)| *known == name) {
                 return Err(fault(format!("`{name}` is given twice")));
+            }
+            if let Some((other, _)) = columns.iter().find(|(_, known)| *known == place) {
+                let column = &header[place];
+                return Err(fault(format!(
+                    "column `{column}` cannot be both {other} and {name}; name another column for \
+                     one of them"
+                )));
             }
             columns.push((name, place));
         }
@@ -93,6 +91,32 @@ impl Columns {
     }
 }
 
+/// One `NAME=COLUMN`: what it is, and where it stands.
+fn column(pair: &str, header: &[String]) -> Result<(&'static str, usize), String> {
+    let (name, column) =
+        pair.split_once('=').ok_or_else(|| format!("`{pair}` is not NAME=COLUMN"))?;
+    let (name, column) = (name.trim(), column.trim());
+    let name = NAMES
+        .into_iter()
+        .find(|known| *known == name)
+        .ok_or_else(|| format!("`{name}` is none of {}", NAMES.join(", ")))?;
+    let titles = header.iter().enumerate().filter(|(_, title)| *title == column);
+    let places: Vec<usize> = titles.map(|(place, _)| place).collect();
+    match places[..] {
+        [place] => Ok((name, place)),
+        [] => Err(format!("there is no column `{column}`; there is {}", header.join(", "))),
+        _ => {
+            let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+            Err(format!(
+                "{} are named `{column}` (numbers {}): nobody can tell which is {name}; \
+                 rename the others in the file",
+                counted(numbers.len(), "column"),
+                numbers.join(", ")
+            ))
+        }
+    }
+}
+
 struct Row<'a> {
     columns: &'a Columns,
     texts: Vec<String>,
@@ -102,30 +126,37 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn number(&self, file: &str, line: u64) -> Result<Number, String> {
-        let fill = Facts::of(&self.arguments.fill);
         let need = |what: &str| format!("no {what}: map a column to it, or give it as a flag");
         let qps = self.text("qps")?.ok_or_else(|| need("qps"))?;
         let qps = rate(qps).ok_or_else(|| format!("qps: `{qps}` is no rate"))?;
-        let id = fill.scenario.or(self.text("scenario")?.map(str::to_owned));
-        let scenario = self.catalogue.find(&id.ok_or_else(|| need("scenario"))?)?;
-        let size = fill.spec.or(self.size()?).ok_or_else(|| need("spec"))?;
-        let tables = fill.tables.map(u64::from).or(self.count("tables")?);
-        let concurrency = fill.concurrency.map(u64::from).or(self.count("concurrency")?);
-        let table_size = fill.table_size.or(self.count("table_size")?);
-        let small = |what: &str, number: Option<u64>| {
-            let number = number.ok_or_else(|| need(what))?;
-            u32::try_from(number).map_err(|_| format!("{what}: {number} is too large"))
+        let columns = Facts {
+            spec: self.size()?,
+            scenario: self.text("scenario")?.map(str::to_owned),
+            concurrency: self.small("concurrency")?,
+            tables: self.small("tables")?,
+            table_size: self.count("table_size")?,
         };
+        let flags = Facts::of(&self.arguments.fill);
+        let facts = agreed(&[(Voice::Flag, flags), (Voice::Column, columns)])?;
+        let scenario = self.catalogue.find(&facts.scenario.ok_or_else(|| need("scenario"))?)?;
+        let size = facts.spec.ok_or_else(|| need("spec"))?;
         Ok(Number {
             file: file.to_owned(),
             line,
             spec: spec(&size).ok_or_else(|| format!("spec: `{size}` is no size such as 2c4g"))?,
             scenario,
-            concurrency: small("concurrency", concurrency)?,
-            table_size: table_size.ok_or_else(|| need("table_size"))?,
-            tables: small("tables", tables)?,
+            concurrency: facts.concurrency.ok_or_else(|| need("concurrency"))?,
+            table_size: facts.table_size.ok_or_else(|| need("table_size"))?,
+            tables: facts.tables.ok_or_else(|| need("tables"))?,
             qps,
         })
+    }
+
+    fn small(&self, name: &str) -> Result<Option<u32>, String> {
+        let number = self.count(name)?;
+        let small =
+            |number| u32::try_from(number).map_err(|_| format!("{name}: {number} is too large"));
+        number.map(small).transpose()
     }
 
     /// The spec's own column, or the two that make one.
@@ -151,8 +182,8 @@ impl Row<'_> {
             Some("") => Err(format!("{name}: the field is empty")),
             Some(text) => Ok(Some(text)),
             None => Err(format!(
-                "the row has {} fields, and {name} is not among them",
-                self.texts.len()
+                "the row has {}, and {name} is not among them",
+                counted(self.texts.len(), "field")
             )),
         }
     }
