@@ -174,7 +174,15 @@ fn a_matrix_becomes_rows_pages_and_a_comparison() {
         assert!(text.contains(name), "{page} does not say which run it shows");
     }
     let itself = space.gridbench(&["diff", name, name, "--format", "csv"]).exits(0);
-    assert_eq!(itself.stdout.matches("within").count(), SCENARIOS.len(), "{}", itself.stdout);
+    let powerless = "1 against 1 repeats can show nothing";
+    assert_eq!(itself.stdout.matches(powerless).count(), SCENARIOS.len(), "{}", itself.stdout);
+    space.gridbench(&["diff", name, name, "--fail-on", "missing"]).exits(0);
+    space.gridbench(&["diff", name, name, "--fail-on", "missing,inconclusive"]).exits(4);
+    let slip = ["diff", name, name, "--threshold", "write-onyl=3"];
+    space.gridbench(&slip).exits(2).says("did you mean `write-only`");
+    let slip = ["diff", name, name, "--across", "server.versoin"];
+    space.gridbench(&slip).exits(2).says("did you mean `server.version`");
+    space.gridbench(&["diff", name, name, "--noise", name]).exits(2).says("no A/A run");
     space.gridbench(&["diff", name]).exits(2).says("baseline");
     let audit = space.gridbench(&["audit", name]).exits(0);
     assert!(audit.stdout.starts_with(&format!("{name}: 1 table, 5 cells, ")), "{}", audit.stdout);

@@ -2,17 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 mod common;
+#[path = "common/workspace.rs"]
+mod workspace;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use gridbench::driver::adapter::Admin;
-use gridbench::model::{Address, Endpoint, Secret};
+use gridbench::model::{Endpoint, Secret};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use workspace::{Workspace, number, said};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -26,11 +28,6 @@ fn becomes<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         assert!(Instant::now() < deadline, "not within a minute: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-/// A folder with a matrix, and a targets file that names a server.
-struct Workspace {
-    folder: tempfile::TempDir,
 }
 
 const MATRIX: &str = r#"
@@ -55,62 +52,10 @@ id       = "write-only"
 workload = "oltp_write_only"
 "#;
 
-impl Workspace {
-    fn new(endpoint: &Endpoint) -> Self {
-        let workspace = Self { folder: tempfile::tempdir().unwrap() };
-        let place = match &endpoint.address {
-            Address::Tcp { host, port } => format!("host = \"{host}\"\nport = {port}"),
-            Address::Unix(path) => format!("socket = \"{}\"", path.display()),
-        };
-        let (user, password) = (&endpoint.user, endpoint.password.reveal());
-        let targets =
-            format!("[target.\"*\"]\n{place}\nuser = \"{user}\"\npassword = '{password}'\n");
-        fs::write(workspace.path("targets.toml"), targets).unwrap();
-        fs::write(workspace.path("small.toml"), MATRIX).unwrap();
-        workspace
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
-        command.args(arguments).current_dir(self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, more: &[&str]) -> Output {
-        let head = ["run", "small.toml", "--targets", "targets.toml"];
-        self.command(&[&head[..], more].concat()).output().unwrap()
-    }
-
-    fn directory(&self) -> PathBuf {
-        let mut runs: Vec<PathBuf> =
-            fs::read_dir(self.path("results")).unwrap().map(|e| e.unwrap().path()).collect();
-        runs.sort();
-        runs.pop().unwrap()
-    }
-
-    fn rows(&self, file: &str) -> Vec<BTreeMap<String, String>> {
-        let mut reader = csv::Reader::from_path(self.directory().join(file)).unwrap();
-        reader.deserialize().map(Result::unwrap).collect()
-    }
-}
-
-fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
-    row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[test]
 fn a_plan_runs_with_the_real_sysbench_and_its_page_says_so() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let output = workspace.run(&["--engine", "sysbench"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let rows = workspace.rows("cells.csv");
@@ -167,7 +112,7 @@ delete_inserts    = 2
 #[test]
 fn the_options_of_every_script_reach_the_program() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     fs::write(workspace.path("small.toml"), format!("{MATRIX}{OTHERS}")).unwrap();
     let others = ["points", "ranges", "insert", "odd"].map(|id| format!("scenario={id}"));
     let mut more = vec!["--engine", "sysbench", "--set", "protocol.concurrency=[1]"];
@@ -186,7 +131,7 @@ fn the_options_of_every_script_reach_the_program() {
 #[test]
 fn a_diff_of_two_engines_says_so() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.socket_endpoint());
+    let workspace = Workspace::new(&server.socket_endpoint(), MATRIX);
     let only = ["--only", "scenario=read-only-range", "--set", "protocol.duration=1s"];
     for (engine, out) in [("native", "a"), ("sysbench", "b")] {
         let output = workspace.run(&[&only[..], &["--engine", engine, "--out", out]].concat());
@@ -205,7 +150,7 @@ fn a_diff_of_two_engines_says_so() {
 #[test]
 fn an_open_loop_has_a_rate_and_what_waited() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let rate = ["--set", "protocol.rate=50", "--only", "scenario=read-only-range"];
     let output = workspace.run(&[&rate[..], &["--engine", "sysbench"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
@@ -270,7 +215,7 @@ fn start(workspace: &Workspace, more: &[&str]) -> Child {
 fn a_password_is_in_no_command_line_and_in_no_environment_and_in_no_file() {
     const PASSWORD: &str = "canary it's #1 of 2, \\really";
     let server = common::Server::start(&[]);
-    let workspace = Workspace::new(&account(&server, "plain"));
+    let workspace = Workspace::new(&account(&server, "plain"), MATRIX);
     let targets = fs::read_to_string(workspace.path("targets.toml")).unwrap();
     account(&server, &PASSWORD.replace('\\', "\\\\").replace('\'', "\\'"));
     let targets = targets.replace("'plain'", "{ env = \"CANARY\" }");
@@ -292,7 +237,7 @@ fn a_password_is_in_no_command_line_and_in_no_environment_and_in_no_file() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert_eq!(workspace.rows("cells.csv")[0]["status"], "done");
-    assert!(!holds(workspace.folder.path(), "canary it"));
+    assert!(!holds(&workspace.path(""), "canary it"));
 }
 
 /// Whether a file below the folder holds the text.
@@ -309,7 +254,7 @@ fn holds(folder: &Path, text: &str) -> bool {
 #[test]
 fn ctrl_c_ends_sysbench_and_the_run_goes_on_later() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let mut child = start(&workspace, &["--set", "protocol.duration=100s"]);
     let sysbench = sysbench_of(&child);
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
@@ -334,7 +279,7 @@ fn ctrl_c_ends_sysbench_and_the_run_goes_on_later() {
 #[test]
 fn a_killed_sysbench_is_a_failed_cell_and_the_others_go_on() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let child = start(&workspace, &[]);
     kill(Pid::from_raw(sysbench_of(&child) as i32), Signal::SIGKILL).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -347,7 +292,7 @@ fn a_killed_sysbench_is_a_failed_cell_and_the_others_go_on() {
 #[test]
 fn a_killed_gridbench_leaves_no_sysbench_behind() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let mut child = start(&workspace, &["--set", "protocol.duration=1000s"]);
     let sysbench = sysbench_of(&child);
     child.kill().unwrap();
@@ -362,7 +307,7 @@ fn a_killed_gridbench_leaves_no_sysbench_behind() {
 #[test]
 fn well_known_troubles_come_with_their_remedy() {
     let server = common::Server::start(&["--max-prepared-stmt-count=3", "--max-connections=12"]);
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let prepared = ["--set", "protocol.statements=prepared"];
     let output = workspace.run(&[&prepared[..], &["--engine", "sysbench"]].concat());
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
@@ -378,7 +323,7 @@ fn well_known_troubles_come_with_their_remedy() {
 #[test]
 fn what_sysbench_cannot_run_is_refused_before_anything_starts() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     let odd = ["--set", "protocol.keys=zipfian", "--set", "protocol.rate=0.5"];
     let output = workspace.run(&[&odd[..], &["--engine", "sysbench"]].concat());
     assert_eq!(output.status.code(), Some(2));
@@ -407,7 +352,7 @@ values = ["id"]
 #[test]
 fn a_plan_says_what_its_run_would_say_instead_of_starting() {
     let server = common::Server::shared();
-    let workspace = Workspace::new(&server.endpoint());
+    let workspace = Workspace::new(&server.endpoint(), MATRIX);
     fs::write(workspace.path("small.toml"), format!("{MATRIX}{OWN}")).unwrap();
     let more = ["--engine", "sysbench", "--set", "protocol.rate=0.5"];
     let run = workspace.run(&more);
@@ -439,7 +384,7 @@ fn a_plan_says_what_its_run_would_say_instead_of_starting() {
 fn a_password_with_both_kinds_of_quotes_is_told_or_refused_before_anything_runs() {
     let server = common::Server::start(&[]);
     let read = |password: &str| format!("password = '''{password}'''");
-    let workspace = Workspace::new(&account(&server, "plain"));
+    let workspace = Workspace::new(&account(&server, "plain"), MATRIX);
     let targets = fs::read_to_string(workspace.path("targets.toml")).unwrap();
     account(&server, "a\\'b\"c#");
     let of = |password: &str| targets.replace("password = 'plain'", &read(password));

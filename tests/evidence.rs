@@ -1,0 +1,168 @@
+//! What is kept of a server during a trial, and what follows from it, on real servers.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
+
+mod common;
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/workspace.rs"]
+mod workspace;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Duration;
+
+use common::Server;
+use workspace::{Workspace, number, said};
+
+const MATRIX: &str = r#"
+format = 1
+name   = "small"
+title  = "Small"
+[protocol]
+duration    = "2500ms"
+warmup      = "300ms"
+concurrency = [4]
+[dataset]
+class = "full-cache"
+rule  = [{ table_size = 60_000, tables = 2 }]
+[[spec]]
+cpu    = 1
+memory = "1GB"
+[[scenario]]
+id       = "read-only-range"
+workload = "oltp_read_only"
+[[scenario]]
+id       = "mixed"
+workload = "oltp_read_write"
+[[scenario]]
+id       = "write-only"
+workload = "oltp_write_only"
+"#;
+
+#[test]
+fn the_server_counts_the_very_statements_that_were_sent() {
+    for server in mysql::families() {
+        let workspace = Workspace::new(&server.endpoint(), MATRIX);
+        for statements in ["text", "prepared"] {
+            let output = workspace.run(&["--set", &format!("protocol.statements={statements}")]);
+            assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+            let rows = workspace.rows("commands.csv");
+            let scenarios: BTreeSet<&String> = rows.iter().map(|row| &row["scenario"]).collect();
+            assert_eq!(scenarios.len(), 3, "{rows:?}");
+            for row in &rows {
+                let errors: u64 = workspace
+                    .rows("server.csv")
+                    .iter()
+                    .filter(|of| of["trial"] == row["trial"])
+                    .map(|of| number(of, "commands_uncertain"))
+                    .sum();
+                let (sent, seen) = (number(row, "sent"), number(row, "seen"));
+                assert!(sent.abs_diff(seen) <= errors, "{statements}: {row:?}, {errors} errors");
+                assert!(sent > 0 || row["counter"] == "com_rollback", "{row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_trial_has_the_servers_counters_over_its_window_and_by_the_second() {
+    let server = Server::shared();
+    let workspace = Workspace::new(&server.socket_endpoint(), MATRIX);
+    let output = workspace.run(&["--only", "scenario=mixed"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let (rows, cells) = (workspace.rows("server.csv"), workspace.rows("cells.csv"));
+    let (row, cell) = (&rows[0], &cells[0]);
+    assert_eq!((rows.len(), row["trouble"].as_str()), (1, ""));
+    let window = number(row, "window_us");
+    assert!((2_000_000..3_400_000).contains(&window), "{window}");
+    // The looks and the window lie within a round trip or two of each other, on a busy machine
+    // within a look's own time; the rates are those of one load.
+    let server_rate = number(row, "questions") as f64 / window as f64;
+    let client_rate = number(cell, "queries") as f64 / number(cell, "measured_us") as f64;
+    let ratio = server_rate / client_rate;
+    assert!((0.5..2.0).contains(&ratio), "{server_rate} against {client_rate}");
+    assert!(number(row, "hit_ratio_ppm") <= 1_000_000);
+    assert!(number(row, "bytes_sent_per_1000_queries") > 10_000);
+    assert_eq!(row["cpu_us"], "", "gridbench did not start this server");
+    let seconds = workspace.rows("server_seconds.csv");
+    assert!((2..=4).contains(&seconds.len()), "{}", seconds.len());
+    let total: u64 = seconds.iter().map(|second| number(second, "questions")).sum();
+    assert_eq!(total, number(row, "questions"), "the pieces make the whole");
+    let manifest = fs::read_to_string(workspace.directory().join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert!(manifest["servers"][0]["round_trip_us"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_cached_dataset_on_too_small_a_pool_has_no_number_and_the_reason_has_the_figures() {
+    let only = ["--only", "scenario=read-only-range"];
+    let cached = Workspace::new(&Server::shared().endpoint(), MATRIX);
+    assert_eq!(cached.run(&only).status.code(), Some(0));
+    let page = fs::read_to_string(cached.directory().join("pages/page.md")).unwrap();
+    assert!(!page.contains("not full-cache"), "{page}");
+
+    let small = Server::start(&["--innodb-buffer-pool-size=8M"]);
+    let workspace = Workspace::new(&small.endpoint(), MATRIX);
+    let output = workspace.run(&only);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let page = fs::read_to_string(workspace.directory().join("pages/page.md")).unwrap();
+    let note = page.lines().find(|line| line.contains("not full-cache")).unwrap_or(&page);
+    assert!(note.contains("pages were read from disk in the window"), "{note}");
+    assert!(note.contains("buffer pool 8 MB"), "{note}");
+    // What was measured is kept all the same.
+    assert!(number(&workspace.rows("cells.csv")[0], "qps_milli") > 0);
+
+    let larger =
+        workspace.run(&[&only[..], &["--set", "dataset.class=larger-than-memory"]].concat());
+    assert_eq!(larger.status.code(), Some(0), "{}", said(&larger));
+    let page = fs::read_to_string(workspace.directory().join("pages/page.md")).unwrap();
+    assert!(!page.contains("not larger-than-memory"), "{page}");
+}
+
+/// How often a run is killed: more of it with GRIDBENCH_TEST_KILLS.
+fn kills() -> u32 {
+    std::env::var("GRIDBENCH_TEST_KILLS").map_or(3, |text| text.parse().unwrap())
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_cells() {
+    let server = Server::shared();
+    let matrix = MATRIX.replace("2500ms", "300ms").replace("300ms", "200ms");
+    let matrix = matrix.replace("60_000", "500").replace("[4]", "[1, 2, 4]");
+    let workspace = Workspace::new(&server.endpoint(), &matrix);
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--set", "protocol.repeats=2"];
+    let mut run = workspace.command(&head).spawn().unwrap();
+    let mut random = 88_172_645_463_325_252_u64;
+    for kill in 0..kills() {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        std::thread::sleep(Duration::from_millis(50 + random % 2_000));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        // A run that was killed before it had a directory begins anew.
+        let has_run = workspace.path("results").is_dir()
+            && workspace.directory().join("manifest.json").is_file();
+        let resume = if has_run { &["--resume"][..] } else { &[] };
+        run = workspace.command(&[&head[..], resume].concat()).spawn().unwrap();
+        assert!(kill < 100);
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let output = workspace.command(&[&head[..], &["--resume"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let cells = workspace.rows("cells.csv");
+    let key = |row: &std::collections::BTreeMap<String, String>| {
+        ["scenario", "concurrency", "repetition"].map(|column| row[column].clone())
+    };
+    let done: Vec<_> = cells.iter().filter(|row| row["status"] == "done").map(key).collect();
+    let distinct: BTreeSet<_> = done.iter().cloned().collect();
+    assert_eq!((done.len(), distinct.len()), (18, 18), "3 scenarios, 3 levels, 2 repetitions");
+    let trials: BTreeSet<&String> = cells.iter().map(|row| &row["trial"]).collect();
+    assert_eq!(trials.len(), cells.len());
+    for file in ["intervals.csv", "statements.csv", "server.csv", "server_seconds.csv"] {
+        // Every line is a whole row, and of a trial that stands.
+        let rows = workspace.rows(file);
+        assert!(rows.iter().all(|row| trials.contains(&row["trial"])), "{file}");
+    }
+}
