@@ -98,6 +98,7 @@ pub const CODES: &[&str] = &[
     trials::INTERVALS,
     trials::PERCENTILES,
     trials::RETRIED,
+    trials::COMMANDS,
     trials::CLIENT_BOUND,
     trials::FAILED,
 ];

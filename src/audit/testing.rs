@@ -123,6 +123,8 @@ pub(super) fn trial(results: &ResultSet) -> TrialCounts {
         seconds_us: 2_000_000,
         seconds_queries: 16_000,
         client_bound: Some(false),
+        commands: Vec::new(),
+        uncertain: 0,
     }
 }
 

@@ -4,12 +4,15 @@
 //! Must not know: rows, files.
 
 use super::{CellReference, Finding};
-use crate::model::{LatencySummary, ResultSet, ResultSource, Scenario, TrialCounts, TrialStatus};
+use crate::model::{
+    CommandCount, LatencySummary, ResultSet, ResultSource, Scenario, TrialCounts, TrialStatus,
+};
 use crate::ui::figures;
 
 pub(super) const INTERVALS: &str = "INTERVALS";
 pub(super) const PERCENTILES: &str = "PERCENTILES";
 pub(super) const RETRIED: &str = "RETRIED";
+pub(super) const COMMANDS: &str = "COMMANDS";
 pub(super) const CLIENT_BOUND: &str = "CLIENT-BOUND";
 pub(super) const FAILED: &str = "FAILED";
 
@@ -29,6 +32,7 @@ pub fn audit_trials(results: &ResultSet, trials: &[TrialCounts]) -> Vec<Finding>
     let mut findings: Vec<Finding> = done().filter_map(|trial| trial.intervals()).collect();
     findings.extend(done().filter_map(|trial| trial.percentiles()));
     findings.extend(done().filter_map(|trial| trial.retried()));
+    findings.extend(done().filter_map(|trial| trial.commands()));
     let bound: Vec<Trial<'_>> =
         done().filter(|trial| trial.trial.client_bound == Some(true)).collect();
     findings.extend(listed(
@@ -170,6 +174,26 @@ impl<'a> Trial<'a> {
     }
 }
 
+impl Trial<'_> {
+    /// The server's own count of what we sent, over the whole trial.
+    fn commands(&self) -> Option<Finding> {
+        let uncertain = self.trial.uncertain;
+        let differ =
+            |of: &&CommandCount| of.seen.is_some_and(|seen| seen.abs_diff(of.sent) > uncertain);
+        let wrong = self.trial.commands.iter().find(differ)?;
+        let arithmetic = format!(
+            "{}: {} sent, {} counted by the server; errors explain {}",
+            wrong.counter.name(),
+            figures::count(wrong.sent),
+            figures::count(wrong.seen?),
+            figures::count(uncertain)
+        );
+        let words = "The server counted other statements than were sent: somebody else used it \
+                     meanwhile, or one of both counts wrong.";
+        Some(self.finding(COMMANDS, &arithmetic, words))
+    }
+}
+
 fn is_ordered(summary: &LatencySummary) -> bool {
     let LatencySummary { min_us, mean_us, p50_us, p95_us, p99_us, max_us, .. } = *summary;
     let rising = [min_us, p50_us, p95_us, p99_us, max_us].is_sorted();
@@ -182,7 +206,7 @@ fn is_ordered(summary: &LatencySummary) -> bool {
 mod tests {
     use super::*;
     use crate::audit::testing::{clean, codes, measured, trial};
-    use crate::model::DatasetClass;
+    use crate::model::{Counter, DatasetClass};
 
     fn found(change: impl Fn(&mut TrialCounts)) -> Vec<Finding> {
         let results = measured(clean("run", DatasetClass::FullCache));
@@ -228,6 +252,22 @@ mod tests {
         let findings = found(|trial| trial.queries = trial.queries.map(|queries| queries + 3));
         assert_eq!(codes(&findings), [RETRIED]);
         assert!(findings[0].arithmetic.contains(" = 3; 0 are told as retried"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_server_that_counted_other_statements_is_found() {
+        let counted = |seen, uncertain| {
+            found(|trial| {
+                let counter = Counter::ComSelect;
+                trial.commands = vec![CommandCount { counter, sent: 100, seen }];
+                trial.uncertain = uncertain;
+            })
+        };
+        assert_eq!(counted(Some(103), 3), []);
+        assert_eq!(counted(None, 0), []);
+        let findings = counted(Some(103), 2);
+        assert_eq!(codes(&findings), [COMMANDS]);
+        assert!(findings[0].arithmetic.contains("com_select: 100 sent, 103 counted"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Must not know: where they are stored, or what should follow from them.
 
-use super::{CellId, LatencySummary, TrialStatus};
+use super::{CellId, CommandCount, LatencySummary, TrialStatus};
 
 /// The counts of one trial, as its rows hold them; an unknown is `None`, never 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,4 +31,8 @@ pub struct TrialCounts {
     pub seconds_queries: u64,
     /// Whether the client was what limited the rate, where that is known.
     pub client_bound: Option<bool>,
+    /// Commands as we sent them and as the server counted them; empty where nobody looked.
+    pub commands: Vec<CommandCount>,
+    /// Statements that ended with an error: the server may have counted them or not.
+    pub uncertain: u64,
 }

@@ -41,6 +41,8 @@ impl RunDir {
                 seconds_us,
                 seconds_queries,
                 client_bound: row.client_bound,
+                commands: trial.evidence.as_ref().map_or_else(Vec::new, |of| of.commands.clone()),
+                uncertain: trial.evidence.as_ref().map_or(0, |of| of.uncertain),
             }
         });
         Ok(counts.collect())
