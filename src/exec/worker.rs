@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep_until, timeout};
 
-use crate::driver::{Driver, DriverError, Reply, Session};
+use crate::driver::{Driver, DriverError, Reply, Session, Sockets};
 use crate::model::Request;
 use crate::workload::{Generator, Program};
 
@@ -40,6 +40,7 @@ pub(super) struct Start<D: Driver> {
 /// What is sent, and what it takes to make a connection anew.
 pub(super) struct Origin<D> {
     pub(super) driver: D,
+    pub(super) sockets: Rc<Sockets>,
     pub(super) program: Arc<Program>,
     pub(super) handles_max: usize,
     pub(super) connect_limit: Duration,
@@ -234,7 +235,7 @@ impl<D: Driver> Worker<D> {
         while self.now < self.thread.window().end {
             self.rest(backoff.next_pause()).await;
             let left = self.thread.window().end.saturating_duration_since(self.now);
-            let result = self.line.stand(left).await;
+            let result = self.line.stand(left, self.place).await;
             self.now = Instant::now();
             match result {
                 Some(Ok(session)) => {
@@ -289,9 +290,12 @@ impl<D: Driver> Line<D> {
     }
 
     /// A new session, in the time that is left; `None` when that is over.
-    async fn stand(&self, left: Duration) -> Option<Result<D::Session, DriverError>> {
-        let Origin { driver, program, handles_max, connect_limit } = &*self.origin;
-        let standing = stand(driver, program, *handles_max, *connect_limit);
+    async fn stand(&self, left: Duration, place: usize) -> Option<Result<D::Session, DriverError>> {
+        let Origin { driver, sockets, program, handles_max, connect_limit } = &*self.origin;
+        let standing = async {
+            let session = stand(driver, program, *handles_max, *connect_limit).await?;
+            session.join(sockets, place)
+        };
         timeout(left, standing).await.ok()
     }
 }

@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -15,7 +16,7 @@ use super::packets::{PacketFault, Packets};
 use super::scan::{Scan, Scanner, ServerError};
 use super::stream::{Stream, with_buffers};
 use crate::driver::handles::{Handles, Sql, Way};
-use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session};
+use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session, Sockets};
 use crate::model::{Endpoint, Request};
 
 /// Opens lean sessions to one endpoint.
@@ -63,6 +64,12 @@ pub struct WireSession {
 impl Session for WireSession {
     fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize) {
         self.handles = Handles::new(statements, handles_max);
+    }
+
+    fn join(self, sockets: &Rc<Sockets>, number: usize) -> Result<Self, DriverError> {
+        let stream = self.stream.join(sockets, number);
+        let stream = stream.map_err(|error| lost(&self.endpoint, &error))?;
+        Ok(Self { stream, ..self })
     }
 
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
