@@ -64,10 +64,14 @@ pub(super) fn run<D: Driver>(start: Start<D>, thread: Rc<ThreadState>) -> impl F
         start: load,
         free: load,
         now: load,
+        attempts: 0,
+        is_measured: false,
+        tally: Tally::default(),
         failures: Failures::default(),
     };
+    let begin = Box::pin(sleep_until(load.into()));
     async move {
-        Box::pin(sleep_until(load.into())).await;
+        begin.await;
         worker.events().await;
         Box::pin(worker.leave()).await;
     }
@@ -90,6 +94,12 @@ struct Worker<D: Driver> {
     free: Instant,
     /// The last reading of the clock: a statement begins where the one before it ended.
     now: Instant,
+    /// How often the event under way was tried.
+    attempts: u32,
+    /// Whether it belongs to the window.
+    is_measured: bool,
+    /// Its statements that were answered in this try.
+    tally: Tally,
     failures: Failures,
 }
 
@@ -145,13 +155,12 @@ impl<D: Driver> Worker<D> {
 
     /// One event with all its tries, within one sample of response time.
     async fn event(&mut self) -> Result<(), Broken> {
-        let measured = self.thread.window().contains(self.due);
-        let mut attempts = 0;
+        self.is_measured = self.thread.window().contains(self.due);
+        self.attempts = 0;
         loop {
-            attempts += 1;
-            let mut tally = Tally::default();
-            let Err(error) = self.attempt(measured, &mut tally).await else {
-                self.thread.recorder().event(self.span(), tally);
+            self.attempts += 1;
+            let Err(error) = self.attempt().await else {
+                self.thread.recorder().event(self.span(), self.tally);
                 return Ok(());
             };
             self.note(&error);
@@ -159,37 +168,49 @@ impl<D: Driver> Worker<D> {
                 return Err(Broken::Lost);
             }
             Box::pin(self.roll_back()).await?;
-            if !error.is_retryable() || attempts == MAX_ATTEMPTS {
+            if !error.is_retryable() || self.attempts == MAX_ATTEMPTS {
                 return Err(Broken::Refused(error));
             }
-            if measured {
-                self.thread.recorder().rolled_back(tally);
+            if self.is_measured {
+                self.thread.recorder().rolled_back(self.tally);
             }
         }
     }
 
     /// The statements of an event, once, with fresh draws.
-    async fn attempt(&mut self, measured: bool, tally: &mut Tally) -> Result<(), DriverError> {
+    async fn attempt(&mut self) -> Result<(), DriverError> {
         self.generator.begin_event();
+        self.tally = Tally::default();
         for step in 0..self.line.origin.program.len() {
             self.generator.write(step, &mut self.request);
             let answer = self.line.send(&self.request).await;
-            let before = std::mem::replace(&mut self.now, Instant::now());
-            let kind = self.line.origin.program.kind(step);
-            match answer {
-                Ok(reply) => tally.count(reply),
-                Err(error) => {
-                    if measured {
-                        self.thread.recorder().statement_failed(kind);
-                    }
-                    return Err(self.line.named(error, &self.request));
-                }
-            }
-            if measured {
-                self.thread.recorder().statement(kind, self.now - before);
-            }
+            self.answered(step, answer)?;
         }
         Ok(())
+    }
+
+    fn answered(
+        &mut self,
+        step: usize,
+        answer: Result<Reply, DriverError>,
+    ) -> Result<(), DriverError> {
+        let before = std::mem::replace(&mut self.now, Instant::now());
+        let kind = self.line.origin.program.kind(step);
+        match answer {
+            Ok(reply) => {
+                self.tally.count(reply);
+                if self.is_measured {
+                    self.thread.recorder().statement(kind, self.now - before);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if self.is_measured {
+                    self.thread.recorder().statement_failed(kind);
+                }
+                Err(self.line.named(error, &self.request))
+            }
+        }
     }
 
     /// Ends the transaction that failed. The server may refuse that; then there was none.
@@ -275,9 +296,9 @@ impl<D: Driver> Worker<D> {
 }
 
 impl<D: Driver> Line<D> {
-    async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
+    fn send(&mut self, request: &Request) -> impl Future<Output = Result<Reply, DriverError>> {
         let session = self.session.as_mut();
-        session.expect("a lost connection is replaced before the next event").send(request).await
+        session.expect("a lost connection is replaced before the next event").send(request)
     }
 
     /// An error that no further try will mend, with the statement that met it.
