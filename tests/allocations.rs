@@ -9,13 +9,14 @@
 use std::alloc::System;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use gridbench::driver::wire::WireDriver;
-use gridbench::driver::{Driver, DriverError, Reply, Session};
+use gridbench::driver::{Driver, DriverError, Reply, Session, Sockets};
 use gridbench::exec::{LoadPolicy, TrialSetup, run_trial};
 use gridbench::model::{
     Address, Arrivals, Dataset, Endpoint, Interrupt, KeyLaw, MilliRate, OpenLoop, Request,
@@ -143,6 +144,10 @@ impl<D: Driver> Driver for Counted<D> {
 impl<S: Session> Session for Counted<S> {
     fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize) {
         self.inner.expect_statements(statements, handles_max);
+    }
+
+    fn join(self, sockets: &Rc<Sockets>, number: usize) -> Result<Self, DriverError> {
+        Ok(Counted { inner: self.inner.join(sockets, number)?, ..self })
     }
 
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {

@@ -5,6 +5,7 @@
 //! mysql_async; dispatch is static, so another one costs the hot loop nothing.
 
 use std::future::Future;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::model::{ErrorCount, Request};
@@ -13,9 +14,11 @@ pub mod adapter;
 mod files;
 mod handles;
 pub mod null;
+mod sockets;
 pub mod wire;
 
 pub use files::raise_open_files;
+pub use sockets::{Arrivals, Sockets};
 
 /// Opens sessions to one endpoint.
 pub trait Driver: Clone + Send + Sync + 'static {
@@ -31,6 +34,16 @@ pub trait Session {
     /// Says which statements [`Request::slot`] names, by their place in the list, and how many
     /// of them may stand prepared at a time (at least one). None stands yet.
     fn expect_statements(&mut self, statements: &Arc<[String]>, handles_max: usize);
+
+    /// The session's socket joins those of its load thread, under a number that is free. From now
+    /// on what waits for the session is not woken: who listens to `sockets` polls it. A session
+    /// that goes on waking needs none of this.
+    fn join(self, _sockets: &Rc<Sockets>, _number: usize) -> Result<Self, DriverError>
+    where
+        Self: Sized,
+    {
+        Ok(self)
+    }
 
     /// Prepares the statement of a slot, if it does not stand. Where as many stand as may, the
     /// one used least recently is closed for it. A statement without parameters of a kind that

@@ -6,6 +6,7 @@
 //! - `thread`: one load thread: its runtime, its sessions, its clock ticks.
 //! - `state`: what the connections of one load thread share.
 //! - `connect`: a session stands when it is logged in and its statements are prepared.
+//! - `rota`: which worker is polled when.
 //! - `worker`: the hot loop of one connection.
 //! - `schedule`, `pacer`: an open loop's due times, and who is free to start what is due.
 //! - `alarm`: waking at an instant, to the microsecond.
@@ -31,6 +32,7 @@ mod connect;
 mod pacer;
 mod probe;
 mod recorder;
+mod rota;
 mod schedule;
 mod scheduling;
 mod state;

@@ -1,4 +1,4 @@
-//! One load thread: a current-thread runtime on which its connections are local tasks.
+//! One load thread: a current-thread runtime, on which all its connections are one local task.
 //!
 //! Must not know: the other load threads, or what becomes of the numbers. It talks to the
 //! coordinator once a session, once a second and once at its end, never per event.
@@ -11,11 +11,12 @@ use std::sync::mpsc::Sender;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::LocalOptions;
 use tokio::sync::watch;
-use tokio::task::{JoinSet, LocalSet};
+use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
-use crate::driver::{Driver, DriverError};
+use crate::driver::{Driver, DriverError, Session, Sockets};
 use crate::model::Pace;
 use crate::stats::Histogram;
 use crate::workload::Generator;
@@ -25,6 +26,7 @@ use super::client::{ClientUse, Reading, watch_lateness};
 use super::connect::stand;
 use super::pacer::Pacer;
 use super::recorder::{Second, Totals};
+use super::rota::Rota;
 use super::schedule::{Schedule, Share};
 use super::scheduling::arrange;
 use super::state::ThreadState;
@@ -63,6 +65,10 @@ const CROWD: u32 = 128;
 /// Connections that all threads together have under way at a time: below the backlog of
 /// pending connections that servers set themselves (50 to 80 in MySQL and MariaDB).
 const CONNECTING_AT_ONCE: u32 = 32;
+
+/// How often the workers of a thread may have their turn before the runtime looks at its timers:
+/// a few hundred replies, a few milliseconds.
+const TURNS: u32 = 8;
 
 /// A name look-up that hangs in the system must not hold the end of a trial.
 const SHUTDOWN_LIMIT: Duration = Duration::from_millis(100);
@@ -146,15 +152,13 @@ impl<D: Driver> LoadThread<D> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .build()
+            .event_interval(TURNS)
+            .build_local(LocalOptions::default())
             .map_err(|error| format!("the runtime of a load thread cannot start: {error}"))?;
-        let tasks = LocalSet::new();
-        let result = tasks.block_on(&runtime, self.drive());
-        {
-            // Sessions may need the runtime to say goodbye when they are dropped.
-            let _context = runtime.enter();
-            drop(tasks);
-        }
+        let result = runtime.block_on(self.drive());
+        // Sessions may need the runtime to say goodbye when they are dropped.
+        let handle = runtime.handle().clone();
+        let _context = handle.enter();
         runtime.shutdown_timeout(SHUTDOWN_LIMIT);
         result
     }
@@ -170,24 +174,26 @@ impl<D: Driver> LoadThread<D> {
         let pacer = self.pacer(window, sessions.len())?;
         let state = Rc::new(ThreadState::new(&self, window, pacer));
         let TrialSetup { program, handles_max, connect_limit, seed, concurrency, .. } = &self.setup;
+        let sockets = Rc::new(Sockets::new(sessions.len()).map_err(no_sockets)?);
         let origin = Rc::new(worker::Origin {
+            sockets: Rc::clone(&sockets),
             driver: self.driver.clone(),
             program: program.clone(),
             handles_max: *handles_max,
             connect_limit: *connect_limit,
         });
-        let mut tasks = JoinSet::new();
+        let mut workers = Vec::with_capacity(sessions.len());
         for (place, (stream, session)) in sessions.into_iter().enumerate() {
+            let session = session.join(&sockets, place).map_err(|error| error.to_string())?;
             let stream = u64::from(stream);
             let generator = Generator::among(program.clone(), *seed, stream, *concurrency);
             let origin = origin.clone();
             let start = worker::Start { origin, session, generator, place };
-            let worker = worker::run(start, state.clone());
-            tasks.spawn_local(async {
-                worker.await;
-                Ok(())
-            });
+            workers.push(worker::run(start, state.clone()));
         }
+        let rota = Rota::new(sockets, workers.into_iter()).map_err(no_sockets)?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn_local(async { rota.await.map_err(no_sockets) });
         let watched = state.clone();
         tasks.spawn_local(async move {
             // Without a file for a timer the lateness stays unknown, and the load goes on.
@@ -334,6 +340,10 @@ impl Timeline {
             _ => ClientUse { lateness, ..ClientUse::default() },
         }
     }
+}
+
+fn no_sockets(error: io::Error) -> String {
+    format!("a load thread cannot wait for its connections: {error}")
 }
 
 fn no_timer(error: io::Error) -> String {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep_until, timeout};
 
-use crate::driver::{Driver, DriverError, Reply, Session};
+use crate::driver::{Driver, DriverError, Reply, Session, Sockets};
 use crate::model::Request;
 use crate::workload::{Generator, Program};
 
@@ -40,6 +40,7 @@ pub(super) struct Start<D: Driver> {
 /// What is sent, and what it takes to make a connection anew.
 pub(super) struct Origin<D> {
     pub(super) driver: D,
+    pub(super) sockets: Rc<Sockets>,
     pub(super) program: Arc<Program>,
     pub(super) handles_max: usize,
     pub(super) connect_limit: Duration,
@@ -63,10 +64,14 @@ pub(super) fn run<D: Driver>(start: Start<D>, thread: Rc<ThreadState>) -> impl F
         start: load,
         free: load,
         now: load,
+        attempts: 0,
+        is_measured: false,
+        tally: Tally::default(),
         failures: Failures::default(),
     };
+    let begin = Box::pin(sleep_until(load.into()));
     async move {
-        Box::pin(sleep_until(load.into())).await;
+        begin.await;
         worker.events().await;
         Box::pin(worker.leave()).await;
     }
@@ -89,6 +94,12 @@ struct Worker<D: Driver> {
     free: Instant,
     /// The last reading of the clock: a statement begins where the one before it ended.
     now: Instant,
+    /// How often the event under way was tried.
+    attempts: u32,
+    /// Whether it belongs to the window.
+    is_measured: bool,
+    /// Its statements that were answered in this try.
+    tally: Tally,
     failures: Failures,
 }
 
@@ -144,13 +155,12 @@ impl<D: Driver> Worker<D> {
 
     /// One event with all its tries, within one sample of response time.
     async fn event(&mut self) -> Result<(), Broken> {
-        let measured = self.thread.window().contains(self.due);
-        let mut attempts = 0;
+        self.is_measured = self.thread.window().contains(self.due);
+        self.attempts = 0;
         loop {
-            attempts += 1;
-            let mut tally = Tally::default();
-            let Err(error) = self.attempt(measured, &mut tally).await else {
-                self.thread.recorder().event(self.span(), tally);
+            self.attempts += 1;
+            let Err(error) = self.attempt().await else {
+                self.thread.recorder().event(self.span(), self.tally);
                 return Ok(());
             };
             self.note(&error);
@@ -158,34 +168,46 @@ impl<D: Driver> Worker<D> {
                 return Err(Broken::Lost);
             }
             Box::pin(self.roll_back()).await?;
-            if !error.is_retryable() || attempts == MAX_ATTEMPTS {
+            if !error.is_retryable() || self.attempts == MAX_ATTEMPTS {
                 return Err(Broken::Refused(error));
             }
-            if measured {
-                self.thread.recorder().rolled_back(tally);
+            if self.is_measured {
+                self.thread.recorder().rolled_back(self.tally);
             }
         }
     }
 
     /// The statements of an event, once, with fresh draws.
-    async fn attempt(&mut self, measured: bool, tally: &mut Tally) -> Result<(), DriverError> {
+    async fn attempt(&mut self) -> Result<(), DriverError> {
         self.generator.begin_event();
+        self.tally = Tally::default();
         for step in 0..self.line.origin.program.len() {
             self.generator.write(step, &mut self.request);
             let answer = self.line.send(&self.request).await;
-            let before = std::mem::replace(&mut self.now, Instant::now());
-            let kind = self.line.origin.program.kind(step);
-            match answer {
-                Ok(reply) => tally.count(reply),
-                Err(error) => {
-                    self.thread.recorder().statement_failed(kind, measured);
-                    return Err(self.line.named(error, &self.request));
-                }
-            }
-            let service = measured.then(|| self.now - before);
-            self.thread.recorder().statement(kind, service);
+            self.answered(step, answer)?;
         }
         Ok(())
+    }
+
+    fn answered(
+        &mut self,
+        step: usize,
+        answer: Result<Reply, DriverError>,
+    ) -> Result<(), DriverError> {
+        let before = std::mem::replace(&mut self.now, Instant::now());
+        let kind = self.line.origin.program.kind(step);
+        match answer {
+            Ok(reply) => {
+                self.tally.count(reply);
+                let service = self.is_measured.then(|| self.now - before);
+                self.thread.recorder().statement(kind, service);
+                Ok(())
+            }
+            Err(error) => {
+                self.thread.recorder().statement_failed(kind, self.is_measured);
+                Err(self.line.named(error, &self.request))
+            }
+        }
     }
 
     /// Ends the transaction that failed. The server may refuse that; then there was none.
@@ -232,7 +254,7 @@ impl<D: Driver> Worker<D> {
         while self.now < self.thread.window().end {
             self.rest(backoff.next_pause()).await;
             let left = self.thread.window().end.saturating_duration_since(self.now);
-            let result = self.line.stand(left).await;
+            let result = self.line.stand(left, self.place).await;
             self.now = Instant::now();
             match result {
                 Some(Ok(session)) => {
@@ -272,9 +294,9 @@ impl<D: Driver> Worker<D> {
 }
 
 impl<D: Driver> Line<D> {
-    async fn send(&mut self, request: &Request) -> Result<Reply, DriverError> {
+    fn send(&mut self, request: &Request) -> impl Future<Output = Result<Reply, DriverError>> {
         let session = self.session.as_mut();
-        session.expect("a lost connection is replaced before the next event").send(request).await
+        session.expect("a lost connection is replaced before the next event").send(request)
     }
 
     /// An error that no further try will mend, with the statement that met it.
@@ -287,9 +309,12 @@ impl<D: Driver> Line<D> {
     }
 
     /// A new session, in the time that is left; `None` when that is over.
-    async fn stand(&self, left: Duration) -> Option<Result<D::Session, DriverError>> {
-        let Origin { driver, program, handles_max, connect_limit } = &*self.origin;
-        let standing = stand(driver, program, *handles_max, *connect_limit);
+    async fn stand(&self, left: Duration, place: usize) -> Option<Result<D::Session, DriverError>> {
+        let Origin { driver, sockets, program, handles_max, connect_limit } = &*self.origin;
+        let standing = async {
+            let session = stand(driver, program, *handles_max, *connect_limit).await?;
+            session.join(sockets, place)
+        };
         timeout(left, standing).await.ok()
     }
 }

@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -15,7 +16,7 @@ use super::packets::{PacketFault, Packets};
 use super::scan::{Scan, Scanner, ServerError};
 use super::stream::{Stream, with_buffers};
 use crate::driver::handles::{Handles, Sql, Way};
-use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session};
+use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session, Sockets};
 use crate::model::{Endpoint, Request};
 
 /// Opens lean sessions to one endpoint.
@@ -65,6 +66,12 @@ impl Session for WireSession {
         self.handles = Handles::new(statements, handles_max);
     }
 
+    fn join(self, sockets: &Rc<Sockets>, number: usize) -> Result<Self, DriverError> {
+        let stream = self.stream.join(sockets, number);
+        let stream = stream.map_err(|error| lost(&self.endpoint, &error))?;
+        Ok(Self { stream, ..self })
+    }
+
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
         if !matches!(self.handles.get(slot), Way::Unknown) {
             return Ok(());
@@ -103,25 +110,9 @@ impl Session for WireSession {
             // In mid-run, and on the heap, so that the way past it stays small.
             Box::pin(self.prepare(slot)).await?;
         }
-        let way = request.slot.map_or(Way::Text(&request.text), |slot| self.handles.get(slot));
-        let rest = with_buffers(|buffers| {
-            let output = &mut buffers.output;
-            output.clear();
-            match way {
-                Way::Text(sql) => encode::query(sql, output),
-                Way::Handle(statement) => encode::execute(*statement, request, output),
-                Way::Unknown => unreachable!("it was prepared a moment ago"),
-            }
-            self.scanner.answers(encode::packets_in(output.len()));
-            let written = self.stream.write_now(output)?;
-            // A socket that does not take a whole statement at once is the rare case.
-            Ok(output[written..].to_vec())
-        });
-        let rest: Vec<u8> = rest.map_err(|error| lost(&self.endpoint, &error))?;
+        let rest = self.write_now(request).map_err(|error| lost(&self.endpoint, &error))?;
         if !rest.is_empty() {
-            let mut packets = Packets::new(&mut self.stream);
-            let written = Box::pin(packets.write_raw(&rest)).await;
-            written.map_err(|fault| session_error(&self.endpoint, fault))?;
+            Box::pin(self.write_rest(rest)).await?;
         }
         poll_fn(|context| self.poll_reply(context)).await
     }
@@ -134,6 +125,30 @@ impl Session for WireSession {
 }
 
 impl WireSession {
+    /// Writes what the socket takes of a statement at once; returns the rest of it.
+    fn write_now(&mut self, request: &Request) -> io::Result<Vec<u8>> {
+        let Self { stream, scanner, handles, .. } = self;
+        let way = request.slot.map_or(Way::Text(&request.text), |slot| handles.get(slot));
+        with_buffers(|buffers| {
+            let output = &mut buffers.output;
+            output.clear();
+            match way {
+                Way::Text(sql) => encode::query(sql, output),
+                Way::Handle(statement) => encode::execute(*statement, request, output),
+                Way::Unknown => unreachable!("it was prepared a moment ago"),
+            }
+            scanner.answers(encode::packets_in(output.len()));
+            let written = stream.write_now(output)?;
+            // A socket that does not take a whole statement at once is the rare case.
+            Ok(output[written..].to_vec())
+        })
+    }
+
+    async fn write_rest(&mut self, rest: Vec<u8>) -> Result<(), DriverError> {
+        let written = Packets::new(&mut self.stream).write_raw(&rest).await;
+        written.map_err(|fault| session_error(&self.endpoint, fault))
+    }
+
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, DriverError>> {
         loop {
             let Self { stream, scanner, .. } = self;
