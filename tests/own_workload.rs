@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::Server;
 use gridbench::driver::adapter::Admin;
-use gridbench::load::drop_owned;
+use gridbench::load::{Owned, drop_owned};
 use gridbench::model::{Address, Dataset, Endpoint};
 use tempfile::TempDir;
 
@@ -177,6 +177,10 @@ fn a_workload_with_its_own_table_is_loaded_sent_and_counted_in_both_modes() {
     }
 }
 
+fn has_visits(owned: &Owned) -> bool {
+    owned.tables.iter().any(|table| table.name == "visits")
+}
+
 #[test]
 fn an_own_table_is_the_same_on_every_server_and_used_again_while_it_is_whole() {
     let matrix = format!("{HEAD}{WORKLOAD}");
@@ -195,7 +199,7 @@ fn an_own_table_is_the_same_on_every_server_and_used_again_while_it_is_whole() {
         let sum = "SELECT SUM(CRC32(CONCAT(id, page))) FROM";
         sums.push(site.scalar(&format!("{sum} {}.visits", site.schema())));
         let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
-        assert!(dropped.tables.contains(&"visits".to_owned()) && dropped.is_schema_dropped);
+        assert!(has_visits(&dropped) && dropped.is_schema_dropped);
         assert!(site.ask("SHOW DATABASES LIKE 'sbtest%'").is_empty());
     }
     assert_eq!(sums[0], sums[1]);
@@ -217,7 +221,7 @@ fn a_table_that_gridbench_did_not_make_is_left_alone() {
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
     let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
     let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
-    assert!(!dropped.tables.contains(&"visits".to_owned()) && !dropped.is_schema_dropped);
+    assert!(!has_visits(&dropped) && !dropped.is_schema_dropped);
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
     let tables = site.ask(&format!("SHOW TABLES FROM {schema} LIKE 'gridbench_own_tables'"));
     assert!(tables.is_empty(), "{tables:?}");
@@ -237,7 +241,7 @@ fn a_table_that_somebody_made_anew_under_our_name_is_left_alone() {
     assert!(cells[0]["reason"].contains("`visits` that gridbench did not make"), "{cells:?}");
     let dataset = Dataset { tables: 2, table_size: 500, charset: "utf8mb4".into(), seed: 1 };
     let dropped = drop_owned(&site.endpoint, &dataset).unwrap().unwrap();
-    assert!(!dropped.tables.contains(&"visits".to_owned()), "{dropped:?}");
+    assert!(!has_visits(&dropped), "{dropped:?}");
     assert_eq!(site.scalar(&format!("SELECT answer FROM {schema}.visits")), "42");
 }
 

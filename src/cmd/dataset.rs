@@ -48,6 +48,12 @@ pub(super) fn stand(
             "{id}: --replace drops from schema {database}: {}",
             ranges(tables).join(", ")
         )),
+        LoadEvent::Beside { database, names } => progress.line(&format!(
+            "{id}: warning: schema {database} also holds {}, which gridbench did not make: they \
+             stay; drop or move them where only the dataset should take the buffer pool",
+            ranges(names).join(", ")
+        )),
+        LoadEvent::Unsound { found } => progress.line(&format!("{id}: {found}; it is made anew")),
         LoadEvent::Retrying { reason } => progress.line(&format!("{id}: {reason}; trying again")),
     };
     let report = load::ensure(endpoint, &planned.dataset, options, interrupt, observe)?;
@@ -166,7 +172,13 @@ fn outcome_text(report: &LoadReport) -> String {
     });
     let database = &report.database;
     let (what, rows) = match report.outcome {
-        LoadOutcome::Reused => return format!("dataset {database} found complete{size}"),
+        LoadOutcome::Reused => {
+            let doubt = match report.is_counted {
+                true => "",
+                false => ", by the ids of its first and last rows: too many to count them",
+            };
+            return format!("dataset {database} found complete{size}{doubt}");
+        }
         LoadOutcome::Completed { tables, rows } => {
             (format!("completed: {}, ", counted(tables, "table")), rows)
         }

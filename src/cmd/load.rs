@@ -11,8 +11,8 @@ use super::matrix_source::{LoadedPlan, load_plan};
 use super::run::site::Sites;
 use super::{Failure, Outcome, chain, signals};
 use crate::cli::LoadArgs;
-use crate::load::{LoadOptions, LoadOutcome, LoadReport};
-use crate::model::{Bytes, Endpoint, Interrupt, PlannedSpec, ServerInfo, TableCheck};
+use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
+use crate::model::{Bytes, Endpoint, Interrupt, PlannedSpec, ServerInfo, TableCheck, counted};
 use crate::ui::{Align, Printer, Progress, Table, figures};
 
 /// The variable that says how large the buffer pool is.
@@ -36,7 +36,11 @@ pub(super) fn run(arguments: &LoadArgs, printer: Printer) -> Result<Outcome, Fai
     for planned in wanted {
         match loading.load(planned) {
             Ok(text) => printer.data(&text)?,
-            Err(_) if loading.interrupt.is_requested() => break,
+            Err(error) if loading.interrupt.is_requested() => {
+                let (id, rest) = (&planned.spec.id, "the same command goes on from there");
+                loading.progress.line(&format!("{id}: stopped: {}; {rest}", chain(&error)));
+                break;
+            }
             Err(error) => {
                 failed += 1;
                 loading.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
@@ -83,12 +87,26 @@ impl Loading<'_> {
             dataset::own_tables(&place, false, &self.interrupt, &mut self.progress)?;
             Ok(report)
         });
+        let report = report.map_err(|error| match self.interrupt.is_requested() {
+            true => what_is_in(planned, &site.endpoint).unwrap_or(error.into()),
+            false => error.into(),
+        });
         if let Some(server) = site.managed.take() {
             self.progress.status(&format!("{}: stopping the server", planned.spec.id));
             server.stop()?;
         }
         Ok(text(planned, &info, &report?))
     }
+}
+
+/// What a load that was stopped leaves; `None` where the server does not say.
+fn what_is_in(planned: &PlannedSpec, endpoint: &Endpoint) -> Option<anyhow::Error> {
+    let (dataset, rows) = (&planned.dataset, load::rows_in(endpoint, &planned.dataset).ok()?);
+    let whole = counted(dataset.rows(), "row");
+    Some(match dataset.rows() - rows.min(dataset.rows()) {
+        0 => anyhow!("all {whole} of the dataset are in"),
+        _ => anyhow!("{} of {whole} are in, and stay", figures::count(rows)),
+    })
 }
 
 /// The dataset in a few lines, then a row for each table.

@@ -2,7 +2,6 @@
 //!
 //! Must not know: who writes to it.
 
-use crate::driver::adapter::Admin;
 use crate::model::{Dataset, Endpoint};
 
 use super::LoadError;
@@ -17,8 +16,7 @@ use super::schema::Home;
 pub fn mark_changed(endpoint: &Endpoint, dataset: &Dataset, by: &str) -> Result<(), LoadError> {
     let home = Home::new(endpoint, dataset, "marking");
     runtime()?.block_on(async {
-        let connected = Admin::connect(&home.endpoint).await;
-        let mut admin = connected.map_err(|error| home.failed("connecting", error))?;
+        let mut admin = home.connect(&home.endpoint).await?;
         home.mark_changed(&mut admin, by).await?;
         admin.close().await;
         Ok(())

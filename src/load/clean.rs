@@ -17,16 +17,29 @@ use super::state::Standing;
 pub struct Owned {
     /// The schema.
     pub database: String,
-    /// The dataset in it, in words; `None` where the state does not say.
+    /// Which dataset it holds.
+    pub fingerprint: String,
+    /// The same in words; `None` where the state does not say.
     pub shape: Option<String>,
+    /// Whether that is the dataset that was asked for: only then anything of it is dropped.
+    pub is_asked: bool,
     /// Its tables, the state table last.
-    pub tables: Vec<String>,
+    pub tables: Vec<OwnedTable>,
     /// Whether the schema goes too: gridbench created it, and nothing else is in it.
     pub is_schema_dropped: bool,
 }
 
-/// What [`drop_owned`] would drop; `None` where there is no schema, or gridbench has marked nothing
-/// in it. Nothing is changed.
+/// A table that gridbench made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedTable {
+    /// Its name.
+    pub name: String,
+    /// Rows when it was complete; `None` where it is not, or is none of the dataset's.
+    pub rows: Option<u64>,
+}
+
+/// What [`drop_owned`] would drop, or another dataset that stands in the schema and stays; `None`
+/// where there is no schema, or gridbench has marked nothing in it. Nothing is changed.
 ///
 /// # Errors
 /// What the server said, or [`LoadError::Busy`].
@@ -40,8 +53,8 @@ pub fn find_owned(endpoint: &Endpoint, dataset: &Dataset) -> Result<Option<Owned
     })
 }
 
-/// Drops what gridbench marked as its own; returns what that was. What a kill leaves is still
-/// marked.
+/// Drops what gridbench marked as its own, if it is of this dataset; returns what that was, or what
+/// stays. What a kill leaves is still marked.
 ///
 /// # Errors
 /// What the server said, or [`LoadError::Busy`].
@@ -50,9 +63,9 @@ pub fn drop_owned(endpoint: &Endpoint, dataset: &Dataset) -> Result<Option<Owned
     runtime()?.block_on(async {
         let mut admin = home.connect_locked().await?;
         let owned = owned(&home, &mut admin).await?;
-        if let Some(owned) = &owned {
+        if let Some(owned) = owned.as_ref().filter(|owned| owned.is_asked) {
             for table in &owned.tables {
-                home.drop_table(&mut admin, table).await?;
+                home.drop_table(&mut admin, &table.name).await?;
             }
             if owned.is_schema_dropped {
                 let sql = format!("DROP DATABASE `{}`", home.database);
@@ -69,9 +82,8 @@ async fn owned(home: &Home, admin: &mut Admin) -> Result<Option<Owned>, LoadErro
         return Ok(None);
     }
     let standing = home.standing(admin).await?;
-    let Some(standing) = standing.filter(|standing| standing.fingerprint.is_some()) else {
-        return Ok(None);
-    };
+    let Some(standing) = standing else { return Ok(None) };
+    let Some(fingerprint) = standing.fingerprint.clone() else { return Ok(None) };
     let mut tables: Vec<u32> = standing
         .tables
         .iter()
@@ -83,12 +95,19 @@ async fn owned(home: &Home, admin: &mut Admin) -> Result<Option<Owned>, LoadErro
         tables.extend(owned_names(admin, &home.database).await?);
         tables.retain(|name| standing.tables.contains(name));
     }
+    let rows = |name: &String| {
+        let check = standing.complete.get(&names::table_number(name)?)?;
+        Some(check.checksum.rows)
+    };
     let is_alone = tables.len() == standing.tables.len() && !has_programs(home, admin).await?;
     tables.push(STATE_TABLE.to_owned());
+    let tables = tables.into_iter().map(|name| OwnedTable { rows: rows(&name), name }).collect();
     Ok(Some(Owned {
         database: home.database.clone(),
+        is_asked: home.is_fingerprint(&fingerprint),
+        fingerprint,
         is_schema_dropped: standing.is_created && is_alone,
-        shape: standing.shape,
+        shape: standing.shape.clone(),
         tables,
     }))
 }

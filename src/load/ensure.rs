@@ -8,7 +8,7 @@ use std::time::Instant;
 use tokio::runtime::Runtime;
 
 use crate::driver::adapter::Admin;
-use crate::model::{Bytes, Dataset, Endpoint, Interrupt, ROW_BYTES, TableCheck};
+use crate::model::{Bytes, Dataset, Endpoint, Interrupt, ROW_BYTES, TableCheck, counted};
 
 use super::batch::Chunk;
 use super::board::{Board, Unfinished};
@@ -16,7 +16,7 @@ use super::crew::{self, Crew};
 use super::schema::Home;
 use super::session::{self, LoadRoute};
 use super::state::Standing;
-use super::verify;
+use super::verify::{self, Unsound};
 use super::{LoadError, LoadEvent, LoadOptions, LoadOutcome, LoadProgress, LoadReport, LoadStage};
 
 /// How often a server may forget what it has committed.
@@ -26,9 +26,10 @@ const ROUNDS: u32 = 3;
 ///
 /// The schema is the endpoint's `database`; without one, a schema of the dataset's own. A
 /// schema that holds anything else is an error and stays as it is, unless `replace` says
-/// otherwise. Tables whose row count or range of ids is no longer the dataset's (`oltp_insert`,
-/// `oltp_delete`) are made anew; values that updates have changed are not looked at, as sysbench
-/// does not either, but [`LoadReport::changed_by`] tells of them.
+/// otherwise. Tables whose row count or range of ids is no longer the dataset's are made anew where
+/// somebody noted that he writes to it (`oltp_insert`, `oltp_delete`), and are told of; where
+/// nobody did, the schema holds something else. Values that updates have changed are not looked
+/// at, as sysbench does not either, but [`LoadReport::changed_by`] tells of them.
 ///
 /// # Errors
 /// See [`LoadError`]. After each of them a further call goes on where this one ended.
@@ -102,6 +103,7 @@ impl Load<'_> {
                     route,
                     bytes_sent,
                     changed_by,
+                    is_counted: verify::is_counted(&self.home.dataset),
                     tables,
                     dataset_bytes,
                     elapsed,
@@ -121,7 +123,13 @@ impl Load<'_> {
             home.forget_all(&mut admin).await?;
             standing = home.standing(&mut admin).await?.unwrap_or_default();
         }
-        let sound = verify::sound_tables(&mut admin, home, &standing, self.interrupt).await?;
+        let beside = home.beside(&mut admin).await?;
+        if !beside.is_empty() {
+            observe(LoadEvent::Beside { database: &home.database, names: &beside });
+        }
+        let verified = verify::verify(&mut admin, home, &standing, self.interrupt).await?;
+        self.tell(&verified.unsound, &standing, &admin, observe)?;
+        let sound = verified.sound;
         let unfinished = |number: u32| {
             // Chunks of a table that was complete tell nothing: other rows have come or gone.
             let was_complete = standing.complete.contains_key(&number);
@@ -144,6 +152,37 @@ impl Load<'_> {
             false => home.forget(&mut admin, &anew).await?,
         }
         Ok(Found { admin, standing, unfinished })
+    }
+
+    /// Tells what is made anew, or refuses where nobody noted that he would change it.
+    fn tell(
+        &self,
+        unsound: &[Unsound],
+        standing: &Standing,
+        admin: &Admin,
+        observe: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<(), LoadError> {
+        let may_change = standing.changed_by.is_some() || self.options.replace;
+        let surprising: Vec<&Unsound> = unsound.iter().filter(|table| table.is_there).collect();
+        if let (false, Some(first)) = (may_change, surprising.first()) {
+            let others = match surprising.len() - 1 {
+                0 => String::new(),
+                others => format!(" (and {} like it)", counted(others, "table")),
+            };
+            let words = &first.words;
+            return Err(LoadError::Foreign {
+                database: self.home.database.clone(),
+                address: admin.address(),
+                found: format!(
+                    "it is not the dataset that was loaded any more: {words}{others}, and no run \
+                     noted that it writes to it"
+                ),
+            });
+        }
+        for Unsound { words, .. } in unsound {
+            observe(LoadEvent::Unsound { found: words });
+        }
+        Ok(())
     }
 
     /// Rows that have to be sent.

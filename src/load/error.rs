@@ -3,7 +3,7 @@
 //! Must not know: how it is told to the user beyond one sentence with its remedy.
 
 use crate::driver::DriverError;
-use crate::model::{Bytes, Checksum, counted};
+use crate::model::{Bytes, Checksum, Endpoint, counted};
 
 /// Why a dataset could not be loaded. Whatever it was, what is in stays, and the next call goes on
 /// from there.
@@ -27,6 +27,33 @@ pub enum LoadError {
         address: String,
         /// What was found in it.
         found: String,
+    },
+    /// A view has the name of one of the dataset's tables.
+    #[error(
+        "schema `{database}` at {address} is not touched, because `{name}` in it is a view and no \
+         table, whatever rows it shows; drop or rename it and run again, or name another schema as \
+         `database` in the targets file"
+    )]
+    View {
+        /// The schema.
+        database: String,
+        /// Transport and address.
+        address: String,
+        /// The view.
+        name: String,
+    },
+    /// The account may not log in.
+    #[error(
+        "{address} refused the login of `{user}`: {message}; see `user` and `password` of the \
+         targets file"
+    )]
+    Login {
+        /// Transport and address.
+        address: String,
+        /// The account.
+        user: String,
+        /// The server's words.
+        message: String,
     },
     /// Somebody else is loading the same dataset.
     #[error(
@@ -162,6 +189,21 @@ impl LoadError {
         }
     }
 
+    /// An error of making a connection.
+    pub(super) fn connecting(
+        doing: String,
+        (endpoint, database): (&Endpoint, &str),
+        source: DriverError,
+    ) -> Self {
+        match source {
+            DriverError::Server { code, message, .. } if LOGIN_CODES.contains(&code) => {
+                let (address, user) = (endpoint.address.to_string(), endpoint.user.clone());
+                Self::Login { address, user, message }
+            }
+            source => Self::new(doing, database, source),
+        }
+    }
+
     /// Whether another try may do: the connection was lost, or the server is too busy just now.
     pub(super) fn is_transient(&self) -> bool {
         let Self::Driver { source, .. } = self else { return false };
@@ -191,6 +233,8 @@ impl LoadError {
     }
 }
 
+/// Wrong password, an account that logs in without one, a host that may not connect.
+const LOGIN_CODES: [u16; 3] = [1045, 1698, 1130];
 /// What passes: lock wait timeout, deadlock, a row that changed since it was read, a table that
 /// did, too many connections.
 const PASSING_CODES: [u16; 5] = [1205, 1213, 1020, 1412, 1040];

@@ -13,6 +13,7 @@ mod clean;
 mod crew;
 mod ensure;
 mod error;
+mod extent;
 mod loader;
 mod own_tables;
 mod schema;
@@ -24,9 +25,10 @@ use std::time::Duration;
 
 pub use cache::fill_cache;
 pub use change::mark_changed;
-pub use clean::{Owned, drop_owned, find_owned};
+pub use clean::{Owned, OwnedTable, drop_owned, find_owned};
 pub use ensure::ensure;
 pub use error::LoadError;
+pub use extent::rows_in;
 pub use own_tables::{
     OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables, mark_own_changed,
 };
@@ -80,6 +82,18 @@ pub enum LoadEvent<'a> {
         /// All its tables.
         tables: &'a [String],
     },
+    /// These stand in the schema beside the dataset, and nobody here made them; they stay.
+    Beside {
+        /// The schema.
+        database: &'a str,
+        /// Their names, views as `view NAME`.
+        names: &'a [String],
+    },
+    /// A table is not as it was loaded, which somebody may know, and is made anew.
+    Unsound {
+        /// What was found, and what should have been.
+        found: &'a str,
+    },
     /// A step failed for a reason that may pass, and is tried again.
     Retrying {
         /// What failed, and why.
@@ -126,6 +140,9 @@ pub struct LoadReport {
     pub bytes_sent: u64,
     /// Who first wrote to it since it was loaded, as [`mark_changed`] was told.
     pub changed_by: Option<String>,
+    /// Whether all rows of what was found were counted; a dataset that is too large for that was
+    /// recognised by its first and last ids.
+    pub is_counted: bool,
     /// What the server found in each table after loading it, in order.
     pub tables: Vec<TableCheck>,
     /// Data and indexes as the server counts them, the state table excluded; `None` if it

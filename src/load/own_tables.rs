@@ -48,6 +48,27 @@ pub(super) async fn owned_names(
     Ok(names)
 }
 
+/// The tables of a schema that are noted as made for workloads, and the table that says so; empty
+/// where there is none.
+pub(super) async fn made_names(
+    admin: &mut Admin,
+    database: &str,
+) -> Result<Vec<String>, LoadError> {
+    let rows = admin.rows(&format!("SELECT name FROM `{database}`.{OWN_STATE_TABLE}")).await;
+    let rows = match rows {
+        Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => return Ok(Vec::new()),
+        rows => rows.map_err(|error| failed(database, "reading its state", error))?,
+    };
+    let names = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    Ok(names.chain([OWN_STATE_TABLE.to_owned()]).collect())
+}
+
+async fn connect(endpoint: &Endpoint, database: &str) -> Result<Admin, LoadError> {
+    let doing = || format!("loading own tables of `{database}`, connecting");
+    let connected = Admin::connect(endpoint).await;
+    connected.map_err(|error| LoadError::connecting(doing(), (endpoint, database), error))
+}
+
 /// How the server tells a table, without how far its numbers have come.
 async fn definition(admin: &mut Admin, database: &str, name: &str) -> Result<String, DriverError> {
     let rows = admin.rows(&format!("SHOW CREATE TABLE `{database}`.`{name}`")).await?;
@@ -103,8 +124,7 @@ pub fn ensure_own_tables(
     let database = endpoint.database.clone().unwrap_or_default();
     let runtime = crew::runtime()?;
     runtime.block_on(async {
-        let connected = Admin::connect(endpoint).await;
-        let admin = connected.map_err(|error| failed(&database, "connecting", error))?;
+        let admin = connect(endpoint, &database).await?;
         let mut work = Work { admin, database, own, interrupt };
         let mut report = OwnTablesReport {
             reused: 0,
@@ -150,8 +170,7 @@ pub fn mark_own_changed(endpoint: &Endpoint, tables: &[String]) -> Result<(), Lo
         names.join(", ")
     );
     crew::runtime()?.block_on(async {
-        let connected = Admin::connect(endpoint).await;
-        let mut admin = connected.map_err(|error| failed(&database, "connecting", error))?;
+        let mut admin = connect(endpoint, &database).await?;
         let noted = admin.execute(&sql).await;
         noted.map_err(|error| failed(&database, "noting that they are changed", error))?;
         admin.close().await;

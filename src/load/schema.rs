@@ -9,6 +9,7 @@ use crate::driver::adapter::Admin;
 use crate::model::{Dataset, Endpoint};
 use crate::workload::schema as names;
 
+use super::own_tables::made_names;
 use super::state::{CHANGED, CREATED, FINGERPRINT, SCHEMA, SHAPE, Standing};
 use super::{LoadError, LoadEvent};
 
@@ -82,14 +83,18 @@ impl Home {
         Ok((admin, standing.unwrap_or_default()))
     }
 
+    /// Whether a fingerprint is this dataset's.
+    pub(super) fn is_fingerprint(&self, found: &str) -> bool {
+        found == self.fingerprint
+    }
+
     /// Connects without choosing the schema, which need not be there, and takes its lock.
     pub(super) async fn connect_locked(&self) -> Result<Admin, LoadError> {
         if !may_hold_a_dataset(&self.database) {
             return Err(LoadError::NoSchema { database: self.database.clone() });
         }
         let endpoint = Endpoint { database: None, ..self.endpoint.clone() };
-        let connected = Admin::connect(&endpoint).await;
-        let mut admin = connected.map_err(|error| self.failed("connecting", error))?;
+        let mut admin = self.connect(&endpoint).await?;
         // An advisory lock, held until the connection ends; however long that is.
         self.run(&mut admin, "SET SESSION wait_timeout = 2147483", "setting wait_timeout").await?;
         let sql = format!("SELECT GET_LOCK('{}', {LOCK_WAIT_SECS})", self.lock_name());
@@ -98,6 +103,39 @@ impl Home {
             return Ok(admin);
         }
         Err(LoadError::Busy { database: self.database.clone(), address: admin.address() })
+    }
+
+    pub(super) async fn connect(&self, endpoint: &Endpoint) -> Result<Admin, LoadError> {
+        let doing = || format!("{} dataset `{}`, connecting", self.purpose, self.database);
+        let connected = Admin::connect(endpoint).await;
+        connected.map_err(|e| LoadError::connecting(doing(), (endpoint, &self.database), e))
+    }
+
+    /// What stands in the schema beside the dataset, the state table and own tables of workloads:
+    /// tables by name, views as `view NAME`.
+    ///
+    /// # Errors
+    /// [`LoadError::View`]: a view under the name of one of the dataset's tables.
+    pub(super) async fn beside(&self, admin: &mut Admin) -> Result<Vec<String>, LoadError> {
+        let rows = admin.rows(&format!("SHOW FULL TABLES FROM `{}`", self.database)).await;
+        let rows = rows.map_err(|e| self.failed("listing its tables", e))?;
+        let made = made_names(admin, &self.database).await?;
+        let mut others = Vec::new();
+        for row in rows {
+            let [Some(name), Some(kind)] = &row[..] else { continue };
+            let of_dataset = names::table_number(name).is_some_and(|n| n <= self.dataset.tables);
+            match (kind == "VIEW", of_dataset) {
+                (true, true) => {
+                    let (database, address) = (self.database.clone(), admin.address());
+                    return Err(LoadError::View { database, address, name: name.clone() });
+                }
+                (true, false) => others.push(format!("view {name}")),
+                (false, true) => {}
+                (false, false) if name == STATE_TABLE || made.contains(name) => {}
+                (false, false) => others.push(name.clone()),
+            }
+        }
+        Ok(others)
     }
 
     /// Gives the lock back and closes; where that fails, the end of the connection does both.

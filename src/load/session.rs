@@ -89,8 +89,7 @@ pub(super) async fn may_skip_log(admin: &mut Admin) -> bool {
 
 /// Connects and prepares a session; returns it with the largest statement that the server takes.
 pub(super) async fn open(home: &Home, may_skip_log: bool) -> Result<(Admin, usize), LoadError> {
-    let connected = Admin::connect(&home.endpoint).await;
-    let mut admin = connected.map_err(|error| home.failed("connecting", error))?;
+    let mut admin = home.connect(&home.endpoint).await?;
     home.run(&mut admin, SETTINGS, "preparing a session").await?;
     if may_skip_log {
         // It takes a right that not every account has; then rows are logged.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
-use crate::model::{Checksum, Dataset, Interrupt};
+use crate::model::{Checksum, Dataset, Interrupt, counted};
 use crate::workload::schema as names;
 
 use super::LoadError;
@@ -21,38 +21,80 @@ const COUNTED_ROWS_MAX: u64 = 5_000_000;
 /// "Table does not exist".
 pub(super) const NO_SUCH_TABLE: u16 = 1146;
 
-/// The tables that were completed and still hold as many rows as they should, from the first id
-/// to the last one.
-pub(super) async fn sound_tables(
+/// A table that was completed and is not as it was then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unsound {
+    pub(super) number: u32,
+    /// Whether it is there.
+    pub(super) is_there: bool,
+    /// What was found, and what should have been.
+    pub(super) words: String,
+}
+
+/// What became of the tables that were completed.
+#[derive(Debug, Default)]
+pub(super) struct Verified {
+    /// Those that still hold as many rows as they should, from the first id to the last one.
+    pub(super) sound: BTreeSet<u32>,
+    pub(super) unsound: Vec<Unsound>,
+}
+
+/// Whether all rows of a dataset are counted when it is looked at.
+pub(super) fn is_counted(dataset: &Dataset) -> bool {
+    dataset.rows() <= COUNTED_ROWS_MAX
+}
+
+/// Looks at every table that was completed.
+pub(super) async fn verify(
     admin: &mut Admin,
     home: &Home,
     standing: &Standing,
     interrupt: &Interrupt,
-) -> Result<BTreeSet<u32>, LoadError> {
-    let mut sound = BTreeSet::new();
+) -> Result<Verified, LoadError> {
+    let mut verified = Verified::default();
     for (number, _) in standing.complete.range(1..=home.dataset.tables) {
         if interrupt.is_requested() {
             return Err(LoadError::Interrupted);
         }
-        match is_sound(admin, &home.dataset, *number).await {
-            Ok(true) => drop(sound.insert(*number)),
-            Ok(false) | Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => {}
+        match look(admin, &home.dataset, *number).await {
+            Ok(None) => drop(verified.sound.insert(*number)),
+            Ok(Some(unsound)) => verified.unsound.push(unsound),
             Err(error) => {
                 return Err(home.failed(&format!("verifying {}", names::table(*number)), error));
             }
         }
     }
-    Ok(sound)
+    Ok(verified)
 }
 
-async fn is_sound(admin: &mut Admin, dataset: &Dataset, number: u32) -> Result<bool, DriverError> {
-    let size = dataset.table_size;
-    let is_counted = dataset.rows() <= COUNTED_ROWS_MAX;
-    let count = if is_counted { "COUNT(*)" } else { "MAX(id)" };
-    let sql = format!("SELECT MIN(id), MAX(id), {count} FROM {}", names::table(number));
-    let rows = admin.rows(&sql).await?;
+/// `None`: the table is as it should be.
+async fn look(
+    admin: &mut Admin,
+    dataset: &Dataset,
+    number: u32,
+) -> Result<Option<Unsound>, DriverError> {
+    let (name, size) = (names::table(number), dataset.table_size);
+    let count = if is_counted(dataset) { "COUNT(*)" } else { "MAX(id)" };
+    let rows = admin.rows(&format!("SELECT MIN(id), MAX(id), {count} FROM {name}")).await;
+    let rows = match rows {
+        Err(DriverError::Server { code: NO_SUCH_TABLE, .. }) => {
+            let words = format!("{name} is gone");
+            return Ok(Some(Unsound { number, is_there: false, words }));
+        }
+        rows => rows?,
+    };
     let found: Vec<Option<u64>> = rows.first().map_or_else(Vec::new, |row| numbers(row));
-    Ok(found == [Some(1), Some(size), Some(size)])
+    if found == [Some(1), Some(size), Some(size)] {
+        return Ok(None);
+    }
+    let number_of = |place: usize| found.get(place).copied().flatten().unwrap_or(0);
+    let (first, last) = (number_of(0), number_of(1));
+    let holds = match is_counted(dataset) {
+        true => format!("{}, ids {first} to {last}", counted(number_of(2), "row")),
+        false => format!("ids {first} to {last}"),
+    };
+    let words = format!("{name} holds {holds}; loaded were ids 1 to {size}, each once");
+    Ok(Some(Unsound { number, is_there: true, words }))
 }
 
 /// Lowest and highest id of a chunk's rows and their checksum, as the server computes them. Rows

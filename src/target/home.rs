@@ -39,7 +39,7 @@ impl Home {
     /// Creates it where it is missing (mode 0700), locks it, and clears away what a killed
     /// gridbench left: a running server, its socket, an unfinished data directory.
     pub(super) fn open(data_dir: &Path, binary: &ServerBinary) -> Result<Self, TargetError> {
-        let dir = data_dir.join(format!("{}-{}", binary.flavour.name(), binary.number));
+        let dir = Self::of(data_dir, binary);
         create_private(&dir).map_err(TargetError::io("create", &dir))?;
         let dir = fs::canonicalize(&dir).map_err(TargetError::io("find", &dir))?;
         let lock = Lock::take(&dir)?;
@@ -49,6 +49,15 @@ impl Home {
         home.remove_traces().map_err(TargetError::io("clear", &home.dir))?;
         create_private(&home.temporary()).map_err(TargetError::io("create", &home.dir))?;
         Ok(home)
+    }
+
+    fn of(data_dir: &Path, binary: &ServerBinary) -> PathBuf {
+        data_dir.join(format!("{}-{}", binary.flavour.name(), binary.number))
+    }
+
+    /// Whether there is a data directory that is complete; nothing is made or locked.
+    pub(super) fn has_data(data_dir: &Path, binary: &ServerBinary) -> bool {
+        Self::of(data_dir, binary).join(DATA).is_dir()
     }
 
     /// The directory itself.

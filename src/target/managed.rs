@@ -72,6 +72,11 @@ impl ManagedServer {
         Ok(Self { process, home, endpoint, options, cpus })
     }
 
+    /// Whether that program has data below the directory.
+    pub fn has_data(binary: &ServerBinary, data_dir: &Path) -> bool {
+        Home::has_data(data_dir, binary)
+    }
+
     /// TCP on 127.0.0.1, the account of this start, no schema.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -154,7 +154,7 @@ fn a_server_that_hangs_fails_an_open_loop_on_time_too() {
     let begin = Instant::now();
     let m = run(&server, &TrialSetup { drain_limit, ..open(3, 100, 300) }).measurement;
     assert!(begin.elapsed() < Duration::from_secs(20));
-    assert!(reason(&m).contains("3 were still open"), "{}", reason(&m));
+    assert!(reason(&m).contains("still open 100 ms after it: 3 events"), "{}", reason(&m));
     assert_eq!(m.pace, Some(Pace { events_due: 30, events_dropped: 27 }));
     assert!(m.oldest_unfinished_us.unwrap() >= 390_000);
 }

@@ -110,7 +110,8 @@ fn load_and_clean_do_alone_what_run_does_and_leaves() {
     space.gridbench(&["load"]).exits(0).says("found complete").prints(&sum);
 
     let list = space.gridbench(&["clean"]).exits(0).says("--yes");
-    list.prints("would drop commands").prints("sbtest1 to sbtest2, gridbench_dataset");
+    let list = list.prints("would drop commands").prints("3 tables, and the schema\nfingerprint ");
+    list.prints("\nsbtest1            1,000\nsbtest2            1,000\ngridbench_dataset      -\n");
     space.gridbench(&["load"]).exits(0).says("found complete");
     space.gridbench(&["clean", "--yes"]).exits(0).prints("dropped commands");
     let schemas = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'commands'";
@@ -178,4 +179,70 @@ fn refresh_makes_the_data_anew_before_what_would_find_it_changed() {
         let set = format!("dataset.refresh={word}");
         space.gridbench(&["plan", "--set", &set]).exits(2).says("dataset.refresh");
     }
+}
+
+#[test]
+fn clean_leaves_another_dataset_of_the_schema_and_says_so() {
+    let server = Server::shared();
+    let space = Workspace::new(&server, "another", &["oltp_read_only"]);
+    space.gridbench(&["load", "--set", "protocol.seed=7"]).exits(0);
+    let other = space.gridbench(&["clean", "--yes"]).exits(0);
+    let other = other.says("no dataset of this matrix").prints("stays: another at tcp://");
+    other.prints("seed 7; fingerprint").prints("than this matrix loads (2 tables x 1000 rows");
+    let clean = space.gridbench(&["clean", "--yes", "--set", "protocol.seed=7"]).exits(0);
+    clean.prints("dropped another");
+}
+
+#[test]
+fn clean_names_a_refused_login_once_and_makes_nothing() {
+    let server = Server::shared();
+    let space = Workspace::new(&server, "login", &["oltp_read_only"]);
+    let targets = space.folder.path().join("t.toml");
+    let text = std::fs::read_to_string(&targets).expect("the targets file");
+    let text = text.replace("user = \"root\"", "user = \"nobody\"\npassword = \"wrong\"");
+    std::fs::write(&targets, text).expect("the targets file");
+    for command in ["clean", "load"] {
+        let ended = space.gridbench(&[command]).exits(3);
+        assert_eq!(ended.count("Access denied"), 1, "{}", ended.stderr);
+        assert!(!ended.stderr.contains("no dataset"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("nothing was dropped"), "{}", ended.stderr);
+        if command == "clean" {
+            ended.says("refused the login of `nobody`").says("see `user` and `password`");
+        }
+    }
+    let mut clean = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+    clean.args(["clean", "m.toml", "--yes"]).current_dir(space.folder.path());
+    let managed = Ended::of(&clean.output().expect("gridbench runs")).exits(0);
+    managed.says("there is nothing to clean");
+    let made = std::fs::read_dir(space.folder.path()).expect("the folder").count();
+    assert_eq!(made, 2, "the matrix and the targets file, and no data directory");
+}
+
+#[test]
+fn a_load_that_is_stopped_says_what_is_in_and_the_same_command_completes_it() {
+    let server = Server::shared();
+    let space = Workspace::new(&server, "stopped", &["oltp_read_only"]);
+    let large = ["--set", "dataset.rule.0.table_size=200000", "--loaders", "1"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+    command.args(["load", "m.toml", "--targets", "t.toml"]).args(large);
+    command.current_dir(space.folder.path()).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("gridbench runs");
+    let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'stopped' \
+                  AND table_name = 'gridbench_dataset'";
+    let chunks = format!("SELECT COUNT(*) FROM stopped.{STATE_TABLE} WHERE item LIKE 'sbtest1/%'");
+    let is_begun = || {
+        sql(&space.endpoint, &[tables]).as_deref() == Some("1")
+            && sql(&space.endpoint, &[&chunks]).as_deref() != Some("0")
+    };
+    while !is_begun() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let ended = Ended::of(&child.wait_with_output().expect("it ends")).exits(130);
+    let ended = ended.says("2c4g: stopped: ").says("of 400,000 rows are in, and stay");
+    ended.says("the same command goes on from there");
+    let again = space.gridbench(&[&["load"], &large[..]].concat()).exits(0);
+    again.says("dataset stopped completed: ");
 }

@@ -112,6 +112,15 @@ impl Sites {
         }
     }
 
+    /// Whether there may be data: a managed server that was never started has none, and is not made
+    /// to look.
+    pub(in crate::cmd) fn has_data(&self) -> bool {
+        match self {
+            Self::Managed { binary, data_dir, .. } => ManagedServer::has_data(binary, data_dir),
+            Self::Targets(_) => true,
+        }
+    }
+
     /// Room for the data of a managed server.
     pub(in crate::cmd) fn disk_free(&self) -> Option<Bytes> {
         match self {
