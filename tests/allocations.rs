@@ -84,6 +84,8 @@ fn setup(mode: StatementMode, open_loop: Option<OpenLoop>) -> TrialSetup {
         concurrency: CONNECTIONS,
         handles_max: usize::MAX,
         warmup: Duration::ZERO,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration: Duration::from_millis(950),
         drain_limit: Duration::from_secs(20),
         connect_limit: Duration::from_secs(20),

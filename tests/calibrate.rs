@@ -77,6 +77,8 @@ fn trial(driver: &impl Driver, program: Arc<Program>, concurrency: u32) -> Measu
         concurrency,
         handles_max: usize::MAX,
         warmup: Duration::ZERO,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration: Duration::from_millis(100),
         drain_limit: Duration::from_secs(20),
         connect_limit: Duration::from_secs(20),

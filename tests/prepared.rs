@@ -150,6 +150,8 @@ fn setup(dataset: &Dataset, handles_max: usize) -> TrialSetup {
         concurrency: 4,
         handles_max,
         warmup: Duration::ZERO,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration: Duration::from_millis(500),
         drain_limit: Duration::from_secs(20),
         connect_limit: Duration::from_secs(20),

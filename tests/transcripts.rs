@@ -139,6 +139,8 @@ impl Log {
             concurrency: 1,
             handles_max: program.prepared_count(),
             warmup: Duration::ZERO,
+            warmup_max: Duration::ZERO,
+            level: 0.05,
             duration: Duration::from_millis(millis),
             drain_limit: Duration::from_secs(20),
             connect_limit: Duration::from_secs(20),

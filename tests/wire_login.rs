@@ -310,6 +310,8 @@ fn a_server_that_never_greets_fails_the_trial_after_the_limit() {
         concurrency: 3,
         handles_max: 0,
         warmup: Duration::ZERO,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration: Duration::from_secs(60),
         drain_limit: Duration::from_secs(60),
         connect_limit: Duration::from_millis(200),

@@ -86,6 +86,11 @@ pub struct TrialSetup {
     pub handles_max: usize,
     /// Load before the window, not counted.
     pub warmup: Duration,
+    /// The longest that the load before the window may take to become level; no longer than
+    /// `warmup`: it takes that.
+    pub warmup_max: Duration,
+    /// How far from level a rate may be, as a share of its mean.
+    pub level: f64,
     /// The measured window.
     pub duration: Duration,
     /// How long after the window open events are waited for.

@@ -3,7 +3,7 @@
 //! Must not know: statements, sessions. All of it runs on one thread; nothing is locked, and
 //! nothing is allocated once the load has begun.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -22,7 +22,7 @@ pub(super) const BACKLOG: u32 = 131_072;
 /// Deals the arrivals of one thread to its workers, each at its time.
 #[derive(Debug)]
 pub(super) struct Pacer {
-    window: Window,
+    window: Cell<Window>,
     alarm: Alarm,
     line: RefCell<Line>,
 }
@@ -72,17 +72,26 @@ impl Pacer {
             pace: Pace { events_due: 0, events_dropped: 0 },
         };
         line.draw(&window);
-        Ok(Self { window, alarm: Alarm::new()?, line: RefCell::new(line) })
+        Ok(Self { window: Cell::new(window), alarm: Alarm::new()?, line: RefCell::new(line) })
+    }
+
+    /// Another window, before it begins: what would be due after its end is not.
+    pub(super) fn set_window(&self, window: Window) {
+        self.window.set(window);
+        let mut line = self.line.borrow_mut();
+        line.next = line.next.filter(|due| *due < window.end);
     }
 
     /// Wakes workers when something is due, until the window ends.
     pub(super) async fn run(&self) -> io::Result<()> {
         loop {
             let now = Instant::now();
-            let next = self.line.borrow_mut().tick(now, &self.window);
+            let next = self.line.borrow_mut().tick(now, &self.window.get());
             match next {
                 Some(next) => self.alarm.until(next).await?,
-                None if now < self.window.end => self.alarm.until(self.window.end).await?,
+                None if now < self.window.get().end => {
+                    self.alarm.until(self.window.get().end).await?
+                }
                 None => break,
             }
         }
@@ -95,10 +104,10 @@ impl Pacer {
     /// window gets none: what still waits then was not served in time. Who waited already when
     /// it ended gets what was due before.
     pub(super) async fn arrival(&self, place: usize, now: Instant) -> Option<Instant> {
-        if now >= self.window.end {
+        if now >= self.window.get().end {
             return None;
         }
-        let waiting = self.line.borrow_mut().take(now, &self.window);
+        let waiting = self.line.borrow_mut().take(now, &self.window.get());
         match waiting {
             Some(due) => Some(due),
             None => poll_fn(|context| self.line.borrow_mut().poll_arrival(place, context)).await,
@@ -108,7 +117,7 @@ impl Pacer {
     /// What was due in the window, and what of it nobody started.
     pub(super) fn pace(&self) -> Pace {
         let line = self.line.borrow();
-        let waiting = line.backlog.iter().filter(|due| self.window.contains(**due)).count();
+        let waiting = line.backlog.iter().filter(|due| self.window.get().contains(**due)).count();
         Pace { events_dropped: line.pace.events_dropped + waiting as u64, ..line.pace }
     }
 }
@@ -208,7 +217,7 @@ mod tests {
     }
 
     fn at(pacer: &Pacer, millis: u64) -> Instant {
-        pacer.window.load + Duration::from_millis(millis)
+        pacer.window.get().load + Duration::from_millis(millis)
     }
 
     fn poll(pacer: &Pacer, place: usize) -> Poll<Option<Instant>> {
@@ -217,7 +226,7 @@ mod tests {
 
     fn tick(pacer: &Pacer, millis: u64) -> Option<Instant> {
         let now = at(pacer, millis);
-        pacer.line.borrow_mut().tick(now, &pacer.window)
+        pacer.line.borrow_mut().tick(now, &pacer.window.get())
     }
 
     #[tokio::test]
@@ -260,8 +269,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_the_warm_up_left_unserved_is_forgotten_when_the_window_begins() {
-        let mut pacer = pacer(100, 1);
-        pacer.window.start += Duration::from_millis(45);
+        let pacer = pacer(100, 1);
+        let mut window = pacer.window.get();
+        window.start += Duration::from_millis(45);
+        pacer.set_window(window);
         tick(&pacer, 44);
         assert_eq!(pacer.arrival(0, at(&pacer, 44)).await, Some(at(&pacer, 0)));
         tick(&pacer, 61);

@@ -89,6 +89,17 @@ impl Recorder {
         Self { window, totals, second: Second::default(), second_ends, finished: Vec::new() }
     }
 
+    /// Another window, before it begins.
+    pub(super) fn set_window(&mut self, window: Window) {
+        self.window = window;
+        self.second_ends = window.end_of(0);
+    }
+
+    /// Statements that were answered in any phase.
+    pub(super) fn sent(&self) -> u64 {
+        self.totals.kinds.iter().map(|kind| kind.sent).sum()
+    }
+
     /// An event ended well: its statements are queries from now on.
     pub(super) fn event(&mut self, span: Span, tally: Tally) {
         let response = span.end - span.due;

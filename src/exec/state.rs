@@ -18,7 +18,7 @@ use super::window::{Window, micros};
 /// What the workers of one load thread share. They run on one thread, one at a time, and hold
 /// none of it across an await.
 pub(super) struct ThreadState {
-    window: Window,
+    window: Cell<Window>,
     recorder: RefCell<Recorder>,
     /// When events are due; `None` in a closed loop.
     pacer: Option<Pacer>,
@@ -44,7 +44,7 @@ impl ThreadState {
         let workers = thread.connections();
         let kinds = thread.setup.program.kinds().len();
         Self {
-            window,
+            window: Cell::new(window),
             recorder: RefCell::new(Recorder::new(window, kinds)),
             pacer,
             lateness: RefCell::default(),
@@ -58,8 +58,17 @@ impl ThreadState {
     }
 
     /// When load begins and what of it is measured.
-    pub(super) fn window(&self) -> &Window {
-        &self.window
+    pub(super) fn window(&self) -> Window {
+        self.window.get()
+    }
+
+    /// The warm-up ends otherwise than was planned. Called before the window begins.
+    pub(super) fn set_window(&self, window: Window) {
+        self.window.set(window);
+        self.recorder().set_window(window);
+        if let Some(pacer) = &self.pacer {
+            pacer.set_window(window);
+        }
     }
 
     /// The counters, for a moment.
@@ -79,7 +88,7 @@ impl ThreadState {
 
     /// A worker's event is under way; it was due then.
     pub(super) fn opened(&self, place: usize, due: Instant) {
-        let after = due.saturating_duration_since(self.window.load).as_nanos();
+        let after = due.saturating_duration_since(self.window().load).as_nanos();
         self.open[place].set(u64::try_from(after).unwrap_or(u64::MAX - 1) + 1);
     }
 
@@ -122,7 +131,7 @@ impl ThreadState {
     pub(super) fn end(&self, client: ClientUse) -> ThreadEnd {
         let due = |after: &Cell<u64>| after.get().checked_sub(1).map(Duration::from_nanos);
         let open: Vec<Duration> = self.open.iter().filter_map(due).collect();
-        let oldest = open.iter().min().map(|after| micros(self.window.load.elapsed() - *after));
+        let oldest = open.iter().min().map(|after| micros(self.window().load.elapsed() - *after));
         ThreadEnd {
             totals: self.recorder().take_totals(),
             client,

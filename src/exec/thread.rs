@@ -104,6 +104,8 @@ pub(super) enum Message {
     Ready,
     /// Every connection of this thread fails, in these words; or (`None`) no longer every one.
     Failing { thread: u32, words: Option<String> },
+    /// A second of the warm-up is over; so many statements were answered since the load began.
+    Warmed { second: u32, sent: u64 },
     /// A second of the window is over.
     Second(Second),
     /// The thread is about to end; on `Err` it could not do its work, and says why.
@@ -197,7 +199,7 @@ impl<D: Driver> LoadThread<D> {
         let watched = state.clone();
         tasks.spawn_local(async move {
             // Without a file for a timer the lateness stays unknown, and the load goes on.
-            let _ = watch_lateness(window, watched.lateness()).await;
+            let _ = watch_lateness(|| watched.window(), watched.lateness()).await;
             Ok(())
         });
         if state.pacer().is_some() {
@@ -209,7 +211,7 @@ impl<D: Driver> LoadThread<D> {
                 }
             });
         }
-        self.supervise(window, &state, tasks).await
+        self.supervise(&state, tasks).await
     }
 
     /// The open loop of this thread, if there is one.
@@ -267,15 +269,21 @@ impl<D: Driver> LoadThread<D> {
     /// Keeps the time while the workers work, and takes down what they leave.
     async fn supervise(
         &mut self,
-        window: Window,
         state: &ThreadState,
         mut tasks: JoinSet<Result<(), String>>,
     ) -> Result<Box<ThreadEnd>, String> {
-        let mut timeline = Timeline::new(window, self.setup.run_delay);
-        while Instant::now() < window.deadline {
+        let mut timeline = Timeline::new(state.window(), self.setup.run_delay);
+        while Instant::now() < timeline.window.deadline {
             tokio::select! {
                 biased;
-                () = stopped(&mut self.control) => break,
+                changed = self.control.changed() => match (changed, *self.control.borrow()) {
+                    (Ok(()), Control::Load(window)) => {
+                        state.set_window(window);
+                        timeline.set_window(window);
+                    }
+                    (Ok(()), Control::Stand) => {}
+                    (Ok(()), Control::Stop) | (Err(_), _) => break,
+                },
                 () = sleep_until(timeline.next.into()) => self.tick(&mut timeline, state),
                 joined = tasks.join_next() => match joined {
                     None => break,
@@ -290,7 +298,10 @@ impl<D: Driver> LoadThread<D> {
 
     fn tick(&self, timeline: &mut Timeline, state: &ThreadState) {
         let now = Instant::now();
-        timeline.advance(now);
+        if let Some(second) = timeline.advance(now) {
+            let sent = state.recorder().sent();
+            self.tell(Message::Warmed { second, sent });
+        }
         for second in state.recorder().take_finished(now) {
             self.tell(Message::Second(second));
         }
@@ -302,11 +313,14 @@ impl<D: Driver> LoadThread<D> {
     }
 }
 
-/// The instants at which a load thread looks up: the start of the window, the end of each of
-/// its seconds, the deadline. Reads what the thread has taken at both ends of the window.
+/// The instants at which a load thread looks up: the seconds of the warm-up, the start of the
+/// window, the end of each of its seconds, the deadline. Reads what the thread has taken at both
+/// ends of the window.
 struct Timeline {
     window: Window,
     next: Instant,
+    /// Whole seconds of the warm-up that are over.
+    warmed: u32,
     run_delay: fn() -> Option<Duration>,
     at_start: Option<Reading>,
     at_end: Option<Reading>,
@@ -314,10 +328,30 @@ struct Timeline {
 
 impl Timeline {
     fn new(window: Window, run_delay: fn() -> Option<Duration>) -> Self {
-        Self { window, next: window.start, run_delay, at_start: None, at_end: None }
+        let mut timeline =
+            Self { window, next: window.start, warmed: 0, run_delay, at_start: None, at_end: None };
+        timeline.set_window(window);
+        timeline
     }
 
-    fn advance(&mut self, now: Instant) {
+    fn set_window(&mut self, window: Window) {
+        self.window = window;
+        self.next = self.warmed_at().min(window.start);
+    }
+
+    /// When the next second of the warm-up is over.
+    fn warmed_at(&self) -> Instant {
+        self.window.load + Window::INTERVAL * (self.warmed + 1)
+    }
+
+    /// Sets the next instant; which second of the warm-up is over, if one is.
+    fn advance(&mut self, now: Instant) -> Option<u32> {
+        if now < self.window.start {
+            let second = (now >= self.warmed_at()).then_some(self.warmed);
+            self.warmed += u32::from(second.is_some());
+            self.next = self.warmed_at().min(self.window.start);
+            return second;
+        }
         if now >= self.window.start && self.at_start.is_none() {
             self.at_start = Some(Reading::now(self.run_delay));
         }
@@ -332,6 +366,7 @@ impl Timeline {
                 self.window.end_of(u32::try_from(second).unwrap_or(u32::MAX))
             }
         };
+        None
     }
 
     fn client_use(&self, lateness: Histogram) -> ClientUse {

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::driver::Driver;
 use crate::model::{Interrupt, Interval, TrialStatus};
+use crate::stats::level;
 
 use super::recorder::Second;
 use super::sum::{Frame, Sum};
@@ -22,8 +23,14 @@ use super::{Phase, TrialEvent, TrialOutput, TrialSetup};
 /// Between the order to send and the first event, so that every thread has heard it.
 const START_DELAY: Duration = Duration::from_millis(5);
 
+/// The same before a window that begins sooner than was planned.
+const CHANGE_DELAY: Duration = Duration::from_millis(20);
+
 /// How often the wish to stop is looked at.
 const POLL: Duration = Duration::from_millis(50);
+
+/// Fewer seconds say nothing of a level.
+const LEVEL_SECONDS_MIN: usize = 5;
 
 /// How long a load thread may take to end after it should have.
 const GRACE: Duration = Duration::from_secs(5);
@@ -77,9 +84,28 @@ struct Progress {
     ends: Vec<ThreadEnd>,
     /// The threads all of whose connections fail, and in which words.
     failing: BTreeMap<u32, String>,
+    /// For each whole second of the warm-up, how many threads have told, and the statements that
+    /// they had answered since the load began.
+    warmed: BTreeMap<u32, (u32, u64)>,
     /// Seconds that not every thread has reported yet, with the number that has.
     seconds: BTreeMap<u32, (u32, Second)>,
     intervals: Vec<Interval>,
+}
+
+impl Progress {
+    /// Whether the rate has been level over as long as the shortest warm-up takes.
+    fn is_warm(setup: &TrialSetup) -> impl Fn(&Self, u32) -> bool + use<> {
+        let seconds = setup.warmup.as_secs_f64().ceil() as usize;
+        let (least, bound) = (seconds.max(LEVEL_SECONDS_MIN), setup.level);
+        move |progress, threads| {
+            let told = progress.warmed.values().take_while(|(told, _)| *told == threads);
+            let sent: Vec<u64> = [0].into_iter().chain(told.map(|(_, sent)| *sent)).collect();
+            let rates: Vec<f64> =
+                sent.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64).collect();
+            let last = rates.len().checked_sub(least).map(|first| &rates[first..]);
+            last.and_then(level).is_some_and(|level| level.is_within(bound))
+        }
+    }
 }
 
 impl Trial<'_> {
@@ -109,10 +135,18 @@ impl Trial<'_> {
         if self.stop.is_some() {
             return None;
         }
-        let window = self.window();
+        let mut window = self.window();
         self.control.send_replace(Control::Load(window));
         self.observe(TrialEvent::Window { start: window.start, end: window.end });
         self.observe(TrialEvent::Phase(Phase::Warmup));
+        if self.setup.warmup_max > self.setup.warmup {
+            self.listen(Some(window.start), Progress::is_warm(self.setup));
+            if self.stop.is_none() && Instant::now() < window.start {
+                window = window.beginning(Instant::now() + CHANGE_DELAY);
+                self.control.send_replace(Control::Load(window));
+                self.observe(TrialEvent::Window { start: window.start, end: window.end });
+            }
+        }
         for (until, next) in [(window.start, Phase::Measure), (window.end, Phase::Drain)] {
             self.listen(Some(until), |_, _| false);
             if self.stop.is_some() {
@@ -126,13 +160,13 @@ impl Trial<'_> {
 
     fn window(&self) -> Window {
         let load = Instant::now() + START_DELAY;
-        let start = load + self.setup.warmup;
+        let start = load + self.setup.warmup.max(self.setup.warmup_max);
         let end = start + self.setup.duration;
         Window { load, start, end, deadline: end + self.setup.drain_limit }
     }
 
     /// Hears the threads until that instant, until `done`, or until the trial is to stop.
-    fn listen(&mut self, until: Option<Instant>, done: fn(&Progress, u32) -> bool) {
+    fn listen(&mut self, until: Option<Instant>, done: impl Fn(&Progress, u32) -> bool) {
         while self.stop.is_none() && !done(&self.progress, self.threads) {
             let left = until.map_or(POLL, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() {
@@ -160,6 +194,11 @@ impl Trial<'_> {
             }
             Message::Ready => self.progress.ready += 1,
             Message::Failing { thread, words } => self.take_failing(thread, words),
+            Message::Warmed { second, sent } => {
+                let (told, sum) = self.progress.warmed.entry(second).or_default();
+                *told += 1;
+                *sum += sent;
+            }
             Message::Second(second) => self.take_second(second),
             Message::Ended { result } => {
                 self.progress.ended += 1;

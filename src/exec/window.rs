@@ -26,6 +26,12 @@ impl Window {
         self.start <= instant && instant < self.end
     }
 
+    /// The same, where the warm-up ends then.
+    pub(super) fn beginning(self, start: Instant) -> Self {
+        let end = start + self.length();
+        Self { load: self.load, start, end, deadline: end + (self.deadline - self.end) }
+    }
+
     /// Length of the window.
     pub(super) fn length(&self) -> Duration {
         self.end - self.start

@@ -81,7 +81,9 @@ impl Shrink {
         Protocol {
             warmup: full.warmup.min(Self::WARMUP),
             duration: full.duration.min(Self::DURATION),
+            warmup_max: None,
             repeats: 1,
+            until: None,
             ..full
         }
     }

@@ -173,6 +173,13 @@ pub fn refusals(
             "keys = \"zipfian\": {version} has no such law (1.1 has); use engine = \"native\""
         ));
     }
+    if protocol.warmup_max.is_some() {
+        refusals.push(
+            "warmup_max: sysbench's warm-up is a run of its own, whose end cannot wait for a \
+             level rate; leave it out, or use engine = \"native\""
+                .to_owned(),
+        );
+    }
     if let Some(open) = protocol.open_loop {
         if open.arrivals == Arrivals::Fixed {
             refusals.push(

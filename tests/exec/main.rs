@@ -233,6 +233,41 @@ fn what_hangs_is_counted_when_the_drain_limit_passes() {
 }
 
 #[test]
+fn a_warm_up_ends_when_the_rate_is_level_and_at_its_limit_otherwise() {
+    let level = Scripted::new(|_| Act::Answer);
+    let times = |warmup_max, level: f64| TrialSetup {
+        warmup: Duration::from_secs(1),
+        warmup_max: Duration::from_secs(warmup_max),
+        level,
+        ..setup(3, 300)
+    };
+    let warmed = |server: &Scripted, setup: &TrialSetup| {
+        let mut windows = Vec::new();
+        let begin = Instant::now();
+        let output = run_trial(server, setup, &Interrupt::default(), &mut |event| {
+            if let TrialEvent::Window { start, end } = event {
+                windows.push(start - begin);
+                assert_eq!(end - start, Duration::from_millis(300));
+            }
+        });
+        let m = output.measurement;
+        assert_eq!(m.status, TrialStatus::Done);
+        assert_eq!(m.queries, 20 * m.events);
+        assert!((280_000..400_000).contains(&m.measured_us), "{}", m.measured_us);
+        assert!(m.events > 0);
+        windows
+    };
+    // Five seconds are the fewest of which a level is told; whatever the rate, 1000 % is level.
+    let windows = warmed(&level, &times(60, 10.0));
+    assert_eq!(windows.len(), 2, "the limit is told first, then the true one");
+    assert!((5.0..12.0).contains(&windows[1].as_secs_f64()), "{windows:?}");
+    // Nothing is within nothing of level: the warm-up takes all that it may.
+    let windows = warmed(&level, &times(6, -1.0));
+    assert_eq!(windows.len(), 1);
+    assert!(windows[0].as_secs_f64() >= 6.0, "{windows:?}");
+}
+
+#[test]
 fn a_server_that_hangs_for_the_whole_window_fails_the_trial_on_time() {
     let server = Scripted::new(|seen| match seen.sql {
         "LOGIN" => Act::Answer,

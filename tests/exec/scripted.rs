@@ -145,6 +145,8 @@ pub(crate) fn setup(concurrency: u32, duration_ms: u64) -> TrialSetup {
         concurrency,
         handles_max: usize::MAX,
         warmup: Duration::ZERO,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration: Duration::from_millis(duration_ms),
         drain_limit: Duration::from_secs(20),
         connect_limit: Duration::from_secs(20),

@@ -84,6 +84,8 @@ fn native(arguments: &CalibratePartArgs) -> Result<Round, Failure> {
         // What begins in the window counts, also what of it ends later; a warm-up makes good for
         // that, as what began in it takes as much of the window and does not count.
         warmup: duration,
+        warmup_max: Duration::ZERO,
+        level: 0.05,
         duration,
         drain_limit: LIMIT,
         connect_limit: LIMIT,

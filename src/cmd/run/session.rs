@@ -351,6 +351,8 @@ impl<'a> Session<'a> {
             concurrency: cell.id.concurrency,
             handles_max,
             warmup: protocol.warmup,
+            warmup_max: protocol.warmup_max.unwrap_or_default(),
+            level: protocol.level_ppm as f64 / 1e6,
             duration: protocol.duration,
             drain_limit: DRAIN_LIMIT,
             connect_limit: CONNECT_LIMIT,
