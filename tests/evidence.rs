@@ -39,9 +39,18 @@ id       = "write-only"
 workload = "oltp_write_only"
 "#;
 
+/// One of each family, for one test alone: what others send would be counted too.
+fn servers() -> Vec<Server> {
+    let mysql = mysql::start(&[]);
+    if let Err(reason) = &mysql {
+        mysql::skipped("on MySQL", reason);
+    }
+    [Server::start(&[])].into_iter().chain(mysql).collect()
+}
+
 #[test]
 fn the_server_counts_the_very_statements_that_were_sent() {
-    for server in mysql::families() {
+    for server in servers() {
         let workspace = Workspace::new(&server.endpoint(), MATRIX);
         for statements in ["text", "prepared"] {
             let output = workspace.run(&["--set", &format!("protocol.statements={statements}")]);
@@ -66,7 +75,7 @@ fn the_server_counts_the_very_statements_that_were_sent() {
 
 #[test]
 fn each_trial_has_the_servers_counters_over_its_window_and_by_the_second() {
-    let server = Server::shared();
+    let server = Server::start(&[]);
     let workspace = Workspace::new(&server.socket_endpoint(), MATRIX);
     let output = workspace.run(&["--only", "scenario=mixed"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
@@ -96,7 +105,8 @@ fn each_trial_has_the_servers_counters_over_its_window_and_by_the_second() {
 #[test]
 fn a_cached_dataset_on_too_small_a_pool_has_no_number_and_the_reason_has_the_figures() {
     let only = ["--only", "scenario=read-only-range"];
-    let cached = Workspace::new(&Server::shared().endpoint(), MATRIX);
+    let large = Server::start(&[]);
+    let cached = Workspace::new(&large.endpoint(), MATRIX);
     assert_eq!(cached.run(&only).status.code(), Some(0));
     let page = fs::read_to_string(cached.directory().join("pages/page.md")).unwrap();
     assert!(!page.contains("not full-cache"), "{page}");
@@ -126,7 +136,10 @@ fn kills() -> u32 {
 
 #[test]
 fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_cells() {
-    let server = Server::shared();
+    mysql::families().iter().for_each(|server| kill_and_resume(server));
+}
+
+fn kill_and_resume(server: &Server) {
     let matrix = MATRIX.replace("2500ms", "300ms").replace("300ms", "200ms");
     let matrix = matrix.replace("60_000", "500").replace("[4]", "[1, 2, 4]");
     let workspace = Workspace::new(&server.endpoint(), &matrix);

@@ -148,12 +148,12 @@ impl Sides<'_> {
             _ => Verdict::NotComparable,
         };
         notes.extend(obstacle);
-        notes.extend(findings.filter(|of| is_alike && !of.has_power).map(|_| powerless(pair)));
         if let Some(ours) = ours.filter(|_| notes.is_empty()) {
             notes.extend(differences(ours, theirs));
             notes.extend(self.engines_note());
             notes.extend(ours.note.clone());
             notes.extend(theirs.note.clone());
+            notes.extend(findings.filter(|of| is_alike && !of.has_power).map(|_| powerless(pair)));
         }
         let cell = CellComparison {
             spec: theirs.spec.clone(),
