@@ -2,6 +2,8 @@
 //!
 //! Must not know: what is measured on it.
 
+use std::path::Path;
+
 use anyhow::Context;
 
 use crate::driver::DriverError;
@@ -14,6 +16,7 @@ use crate::model::{
     Bytes, Dataset, DatasetClass, DatasetRecord, Endpoint, Interrupt, Plan, PlannedSpec,
     ServerInfo, counted,
 };
+use crate::target::{host, server_process};
 use crate::ui::{LoadingRows, Progress, figures};
 
 /// Loaders wait for the server's DDL most of the time where tables are many and small, so even
@@ -121,18 +124,24 @@ pub(super) fn own_tables(
     Ok(report.changed)
 }
 
-/// What the server says of itself.
-pub(super) fn server_info(endpoint: &Endpoint) -> anyhow::Result<ServerInfo> {
+/// What the server says of itself, and the process that it is where it runs on this host.
+pub(super) fn server_info(endpoint: &Endpoint) -> anyhow::Result<(ServerInfo, Option<u32>)> {
     // The schema that the endpoint names may not be there yet.
     let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let info = runtime.block_on(async {
         let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
+        let host = admin.scalar("SELECT @@hostname").await?.unwrap_or_default();
+        let pid_file = admin.scalar("SELECT @@pid_file").await?.unwrap_or_default();
         admin.close().await;
-        Ok::<_, DriverError>(info)
+        Ok::<_, DriverError>((info, host, pid_file))
     });
-    info.context("cannot ask the server what it is")
+    let (info, host, pid_file) = info.context("cannot ask the server what it is")?;
+    // An address of this host may lead elsewhere through a tunnel.
+    let is_here = endpoint.is_local() && host::name() == Some(host);
+    let process = is_here.then(|| server_process(Path::new(&pid_file))).flatten();
+    Ok((info, process))
 }
 
 /// What a manifest keeps of it.

@@ -68,7 +68,7 @@ impl Loading<'_> {
     fn load(&mut self, planned: &PlannedSpec) -> anyhow::Result<String> {
         self.progress.status(&format!("{}: {}", planned.spec.id, self.sites.opening()));
         let mut site = self.sites.open(planned, 1, &self.interrupt)?;
-        let info = dataset::server_info(&site.endpoint)?;
+        let (info, _) = dataset::server_info(&site.endpoint)?;
         let loaders = self.arguments.loaders;
         let options = LoadOptions {
             loaders: loaders.unwrap_or_else(|| dataset::default_loaders(self.loaded.host.cpus)),

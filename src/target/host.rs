@@ -16,7 +16,7 @@ pub fn read(data_dir: &Path) -> Host {
         cpu_model: cpu_model(),
         memory: memory(),
         governor: governor(),
-        cpu_quota_milli: cpu_quota_milli(),
+        cpu_quota_milli: cpu_quota_milli(&groups(), Path::new("/sys/fs/cgroup")),
         kernel: kernel(),
         disk_free: disk_free(data_dir),
     }
@@ -61,9 +61,13 @@ fn memory() -> Bytes {
     let machine = mem_total_of(&meminfo)
         .or_else(|| sysctl("hw.memsize").and_then(|bytes| bytes.parse().ok()))
         .unwrap_or(0);
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limit = group_limit(&groups, Path::new("/sys/fs/cgroup"));
+    let limit = group_limit(&groups(), Path::new("/sys/fs/cgroup"));
     Bytes(limit.map_or(machine, |limit| limit.min(machine)))
+}
+
+/// The control groups that hold this process, a line each.
+fn groups() -> String {
+    std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
 }
 
 /// `MemTotal` counts in KiB, whatever its unit is called.
@@ -99,20 +103,39 @@ fn governor() -> Option<String> {
     Some(text.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// The lowest processor quota of the control groups (version 2) that hold this process.
-fn cpu_quota_milli() -> Option<u64> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let group = Path::new(groups.lines().find_map(|line| line.strip_prefix("0::/"))?);
-    let read = |dir: &Path| {
-        std::fs::read_to_string(Path::new("/sys/fs/cgroup").join(dir).join("cpu.max")).ok()
-    };
-    group.ancestors().filter_map(|dir| quota_of(&read(dir)?)).min()
+/// The lowest processor quota of the control groups that hold this process, versions 1 and 2.
+fn cpu_quota_milli(groups: &str, mount: &Path) -> Option<u64> {
+    let quotas = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_v2 = controllers.is_empty();
+        if !is_v2 && !controllers.split(',').any(|name| name == "cpu") {
+            return None;
+        }
+        let root = if is_v2 { mount.to_owned() } else { mount.join("cpu") };
+        let read = |dir: &Path, file: &str| std::fs::read_to_string(root.join(dir).join(file)).ok();
+        let quota = |dir: &Path| match is_v2 {
+            true => quota_of(&read(dir, "cpu.max")?),
+            false => {
+                let (quota, period) =
+                    (read(dir, "cpu.cfs_quota_us")?, read(dir, "cpu.cfs_period_us")?);
+                quota_of(&format!("{} {}", quota.trim(), period.trim()))
+            }
+        };
+        Path::new(path.trim_start_matches('/')).ancestors().filter_map(quota).min()
+    });
+    quotas.min()
 }
 
 /// `QUOTA PERIOD` in microseconds, or `max PERIOD`.
 fn quota_of(cpu_max: &str) -> Option<u64> {
     let (quota, period) = cpu_max.trim().split_once(' ')?;
     quota.parse::<u64>().ok()?.checked_mul(1_000)?.checked_div(period.parse().ok()?)
+}
+
+/// The name of this host, as servers call it too.
+pub fn name() -> Option<String> {
+    nix::sys::utsname::uname().ok().map(|name| name.nodename().to_string_lossy().into_owned())
 }
 
 fn kernel() -> String {
@@ -170,6 +193,26 @@ mod tests {
         assert_eq!(quota_of("150000 100000\n"), Some(1_500));
         assert_eq!(quota_of("max 100000\n"), None);
         assert_eq!(quota_of("1 0"), None);
+        assert_eq!(quota_of("-1 100000"), None);
+    }
+
+    #[test]
+    fn the_lowest_quota_on_the_way_up_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("cpu/a/cpu.cfs_quota_us", "-1\n");
+        write("cpu/a/cpu.cfs_period_us", "100000\n");
+        write("slice/sub/cpu.max", "max 100000\n");
+        assert_eq!(cpu_quota_milli("4:cpu:/a\n0::/slice/sub\n", root.path()), None);
+        write("cpu/a/cpu.cfs_quota_us", "90000\n");
+        assert_eq!(cpu_quota_milli("4:cpu,cpuacct:/a\n", root.path()), Some(900));
+        write("slice/cpu.max", "50000 100000\n");
+        assert_eq!(cpu_quota_milli("0::/slice/sub\n", root.path()), Some(500));
+        assert_eq!(cpu_quota_milli("nonsense", root.path()), None);
     }
 
     #[test]

@@ -25,4 +25,4 @@ pub use file::{Targets, read_targets};
 pub use find::{ServerBinary, find_server};
 pub use managed::ManagedServer;
 pub use settings::{ServerSettings, effective_buffer_pool};
-pub use usage::process_use;
+pub use usage::{process_use, server_process};

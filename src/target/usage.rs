@@ -23,6 +23,13 @@ pub fn process_use(pid: u32) -> Option<ProcessUse> {
     })
 }
 
+/// The process that wrote this file of its process id, if it is a server and runs here.
+pub fn server_process(pid_file: &Path) -> Option<u32> {
+    let pid: u32 = std::fs::read_to_string(pid_file).ok()?.trim().parse().ok()?;
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    ["mysqld", "mariadbd"].contains(&name.trim()).then_some(pid)
+}
+
 /// Fields 14 and 15 of proc(5)'s `stat`, counted from behind the name, which may hold anything.
 fn cpu_us_of(stat: &str, ticks_per_second: u64) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
@@ -46,6 +53,14 @@ mod tests {
         let stat = "42 (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0";
         assert_eq!(cpu_us_of(stat, 100), Some(3_000_000));
         assert_eq!(cpu_us_of("42 (a) S 1", 100), None);
+    }
+
+    #[test]
+    fn a_process_that_is_no_server_is_none() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), std::process::id().to_string()).unwrap();
+        assert_eq!(server_process(file.path()), None);
+        assert_eq!(server_process(Path::new("/nonexistent")), None);
     }
 
     #[test]

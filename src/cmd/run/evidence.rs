@@ -12,10 +12,7 @@ use crate::target::process_use;
 /// # Errors
 /// Why nobody looks: the trial is measured all the same.
 pub(super) fn begin(site: &Site) -> Result<Probe, String> {
-    let process = site.managed.as_ref().map(|server| -> ProcessReader {
-        let pid = server.pid();
-        Box::new(move || process_use(pid))
-    });
+    let process = site.pid.map(|pid| -> ProcessReader { Box::new(move || process_use(pid)) });
     Probe::start(&site.endpoint, process).map_err(|error| format!("nobody looked: {error}"))
 }
 

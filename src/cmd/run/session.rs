@@ -160,7 +160,8 @@ impl<'a> Session<'a> {
         let cells = self.plan.cells.iter().filter(|cell| cell.id.spec == *id);
         let concurrency_max = cells.map(|cell| cell.id.concurrency).max().unwrap_or(1);
         let mut site = self.means.sites.open(planned, concurrency_max, &self.interrupt)?;
-        let info = dataset::server_info(&site.endpoint)?;
+        let (info, process) = dataset::server_info(&site.endpoint)?;
+        site.pid = site.pid.or(process);
 
         let refresh = first.is_some_and(|trial| self.plan.refreshes(None, trial));
         let report = self.load(planned, &site, refresh)?;

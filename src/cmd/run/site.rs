@@ -32,6 +32,8 @@ pub(in crate::cmd) enum Sites {
 pub(in crate::cmd) struct Site {
     pub(in crate::cmd) endpoint: Endpoint,
     pub(in crate::cmd) managed: Option<ManagedServer>,
+    /// The server's process, where it is on this host and known.
+    pub(in crate::cmd) pid: Option<u32>,
 }
 
 impl Site {
@@ -168,12 +170,13 @@ impl Sites {
                     port: *port,
                 };
                 let server = ManagedServer::start(binary, &settings, interrupt)?;
-                Ok(Site { endpoint: server.endpoint().clone(), managed: Some(server) })
+                let (endpoint, pid) = (server.endpoint().clone(), Some(server.pid()));
+                Ok(Site { endpoint, managed: Some(server), pid })
             }
             Self::Targets(targets) => {
                 let endpoint = targets.endpoint(&planned.spec.id);
                 let endpoint = endpoint.expect("every spec's endpoint was checked by choose()");
-                Ok(Site { endpoint, managed: None })
+                Ok(Site { endpoint, managed: None, pid: None })
             }
         }
     }
