@@ -191,6 +191,9 @@ pub struct RenderArgs {
     /// The page's format; without it, what the file of --template or --output ends in, else md
     #[arg(long, value_enum)]
     pub format: Option<PageFormat>,
+    /// Print the page model instead of a page: what a template can read, as JSON
+    #[arg(long, conflicts_with_all = ["template", "format"])]
+    pub model: bool,
     /// Write the page to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

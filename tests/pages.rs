@@ -15,6 +15,8 @@ use gridbench::stats::{CompareOptions, compare, geometric_mean_ratio};
 
 #[path = "pages/fixtures.rs"]
 mod fixtures;
+#[path = "pages/model.rs"]
+mod model;
 #[path = "pages/reader.rs"]
 mod reader;
 

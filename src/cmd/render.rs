@@ -16,8 +16,13 @@ use crate::ui::Printer;
 
 pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, Failure> {
     let results = store::resolve(&arguments.out, &arguments.source)?;
-    let layout = layout(arguments, &results)?;
-    let page = report::render(&results, &layout).map_err(Failure::input)?;
+    let page = match arguments.model {
+        true => report::model_json(&results),
+        false => {
+            let layout = layout(arguments, &results)?;
+            report::render(&results, &layout).map_err(Failure::input)?
+        }
+    };
     match &arguments.output {
         None => printer.data(&page)?,
         Some(path) if arguments.check => return check(path, &page, printer),
@@ -98,6 +103,7 @@ mod tests {
             source: "a/b".to_owned(),
             template: template.map(str::to_owned),
             format,
+            model: false,
             output: Some(output.into()),
             check: false,
             out: "results".into(),

@@ -207,6 +207,7 @@ fn row(spec: &SpecPart, cell: &ResultCell, notes: &mut Notes) -> RowPart {
         qps_milli: cell.qps.map(|rate| rate.0),
         tps_milli: cell.tps.map(|rate| rate.0),
         p95_us: cell.p95_us,
+        p99_us: cell.p99_us,
         trials: cell.trials,
         note_number,
     }
@@ -221,6 +222,7 @@ fn absent_row(spec: &SpecPart, notes: &mut Notes) -> RowPart {
         qps_milli: None,
         tps_milli: None,
         p95_us: None,
+        p99_us: None,
         trials: 0,
         note_number: Some(notes.number(None)),
     }

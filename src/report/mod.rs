@@ -33,6 +33,12 @@ pub use model::{
 
 use crate::model::ResultSet;
 
+/// The page model as JSON, as FORMAT.md lists it: for programs that print pages of their own.
+pub fn model_json(results: &ResultSet) -> String {
+    let text = serde_json::to_string_pretty(&page_model(results));
+    format!("{}\n", text.expect("plain fields always serialise"))
+}
+
 /// The page of these results in this layout.
 pub fn render(results: &ResultSet, layout: &Layout) -> Result<String, RenderError> {
     layout.print(&page_model(results))

@@ -163,6 +163,8 @@ pub struct RowPart {
     pub tps_milli: Option<u64>,
     /// 95th percentile of events' response time, microseconds; `none` where it is not known.
     pub p95_us: Option<u64>,
+    /// 99th percentile of it.
+    pub p99_us: Option<u64>,
     /// Trials behind the number; 0 where the results lack the cell.
     pub trials: u32,
     /// Which of the page's notes belongs to the row, from 1; `none` where there is none.

@@ -210,6 +210,7 @@ pub(crate) fn cell(spec: &Spec, scenario: &Scenario, qps: Option<MilliRate>) -> 
         qps,
         tps: None,
         p95_us: None,
+        p99_us: None,
         trials: 1,
         values: Vec::new(),
         note: None,
