@@ -8,12 +8,16 @@ mod audit;
 mod build;
 mod comparison;
 mod difference;
+mod document;
+mod engine;
 mod error;
 mod filters;
 mod junit;
 mod layout;
 mod markdown;
 mod model;
+mod rst;
+mod table;
 
 pub use audit::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
 pub use build::page_model;
@@ -22,6 +26,7 @@ pub use comparison::{
     comparison_table,
 };
 pub use difference::difference;
+pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use junit::comparison_junit;
@@ -30,6 +35,7 @@ pub use model::{
     MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
     ScenarioPart, SpecPart,
 };
+pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;
 

@@ -143,6 +143,40 @@ pub(crate) fn rehearsal() -> ResultSet {
     }
 }
 
+/// The small run with titles, notes and names that mean something to every format, are written
+/// from right to left, or are very long.
+pub(crate) fn hostile() -> ResultSet {
+    let mut results = small_run();
+    let titles = [
+        "<script>alert(1)</script> <!-- gridbench:end --> {/* gridbench:end */}",
+        ".. gridbench:end\n.. raw:: html\n\n   <script>1</script>",
+        "import {x} from 'y' {{ 7 * 7 }} {% raw %} $x^2$ | `a` ``` **b** | :sup:`c` d_ ::",
+        "\u{202e}نص من اليمين\u{2066} עברית 宽字符 \u{1f469}\u{200d}\u{1f52c} e\u{301}",
+        "\"quoted\" 'single' &amp; \\ \\| -- - * 1. # ~~~\u{0}\u{7}\u{2028}end",
+    ];
+    for (scenario, title) in results.scenarios.iter_mut().zip(titles) {
+        scenario.title = Some(title.to_owned());
+    }
+    results.scenarios[0].title = Some(format!("{}{}", titles[0], "长".repeat(200)));
+    results.title = titles.join(" ");
+    results.name = "<script>r</script>|`name`".to_owned();
+    for (cell, title) in results.cells.iter_mut().zip(titles) {
+        cell.note = Some(title.to_owned());
+    }
+    // Two specs of one size, which only their ids tell apart.
+    let long = SpecId::new(&format!("2c4g-{}_.x", "y".repeat(56))).unwrap();
+    for cell in results.cells.iter_mut().filter(|cell| cell.spec == results.specs[1].id) {
+        cell.spec = long.clone();
+    }
+    results.specs[1] = Spec { id: long, ..results.specs[0].clone() };
+    if let ResultSource::Measured { run, servers, engine, .. } = &mut results.source {
+        results.name.clone_into(run);
+        *servers = titles.map(str::to_owned).to_vec();
+        *engine = "<b>engine</b> | x".to_owned();
+    }
+    results
+}
+
 fn measured(rehearsal: Option<Rehearsal>) -> ResultSource {
     ResultSource::Measured {
         run: "20260102T030405Z-small".to_owned(),

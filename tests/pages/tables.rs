@@ -1,0 +1,131 @@
+//! Tables for places in documents: golden ones of every built-in table, and texts that would be
+//! markup.
+//!
+//! Must not know: markers.
+
+use std::path::Path;
+
+use gridbench::model::ResultSet;
+use gridbench::report::{DocumentKind, Language, TABLES, TableRequest, table};
+
+use super::fixtures::{hostile, published, rehearsal, small_run};
+use super::hold;
+
+pub(crate) const KINDS: [(DocumentKind, &str); 4] = [
+    (DocumentKind::Markdown, "md"),
+    (DocumentKind::Mdx, "mdx"),
+    (DocumentKind::Rst, "rst"),
+    (DocumentKind::Html, "html"),
+];
+
+fn request(name: &str) -> TableRequest {
+    TableRequest {
+        results: "r".to_owned(),
+        scenario: None,
+        template: Some(name.to_owned()),
+        language: None,
+        caption: true,
+    }
+}
+
+fn printed(results: &ResultSet, request: &TableRequest, kind: DocumentKind) -> String {
+    table(results, request, kind, Path::new("")).unwrap()
+}
+
+#[test]
+fn every_table_gives_its_golden_texts() {
+    for (name, _) in TABLES {
+        for (kind, extension) in KINDS {
+            let all = TableRequest { language: Some(Language::English), ..request(name) };
+            let file = format!("run.table-{name}.{extension}");
+            hold(&file, &printed(&small_run(), &all, kind));
+            let one = TableRequest {
+                scenario: Some("odd".to_owned()),
+                language: Some(Language::Chinese),
+                ..request(name)
+            };
+            let file = format!("rehearsal.table-{name}-odd-zh.{extension}");
+            hold(&file, &printed(&rehearsal(), &one, kind));
+        }
+    }
+}
+
+#[test]
+fn one_scenario_without_caption_is_the_table_alone() {
+    let one = TableRequest {
+        scenario: Some("write-only".to_owned()),
+        caption: false,
+        ..request("tdsql-c")
+    };
+    let markdown = printed(&published("full-cache"), &one, DocumentKind::Markdown);
+    assert_eq!(markdown.lines().count(), 16);
+    assert!(markdown.lines().all(|line| line.starts_with('|')), "{markdown}");
+    let html = printed(&published("full-cache"), &one, DocumentKind::Html);
+    assert!(html.starts_with("<table>\n<thead>") && html.ends_with("</table>\n"), "{html}");
+    let rst = printed(&published("large-dataset"), &one, DocumentKind::Rst);
+    assert!(rst.starts_with(".. list-table::\n   :header-rows: 1\n\n   * - 规格\n"), "{rst}");
+}
+
+#[test]
+fn a_rehearsal_says_so_over_every_table_without_being_asked() {
+    for (name, _) in TABLES {
+        for (kind, extension) in KINDS {
+            let plain = TableRequest { caption: false, ..request(name) };
+            let text = printed(&rehearsal(), &plain, kind);
+            let marks = text.matches("Rehearsal, not a result.").count();
+            assert_eq!(marks, rehearsal().scenarios.len(), "{name} {extension}");
+        }
+    }
+}
+
+#[test]
+fn no_text_of_the_results_becomes_markup_in_a_table() {
+    for (name, _) in TABLES {
+        for (kind, extension) in KINDS {
+            let text = printed(&hostile(), &request(name), kind);
+            hold(&format!("hostile.table-{name}.{extension}"), &text);
+            // To reStructuredText they are text.
+            let has_tags = text.contains("<script") || text.contains("<!--");
+            assert!(!has_tags || kind == DocumentKind::Rst, "{text}");
+            for line in text.lines() {
+                let line = line.trim_start();
+                let is_marker =
+                    [".. gridbench", "{/*", "import "].iter().any(|m| line.starts_with(m));
+                assert!(!is_marker, "{line}");
+            }
+            match extension {
+                "mdx" => assert!(!text.replace("\\{", "").contains('{'), "{text}"),
+                "html" => {
+                    for tag in ["table", "tr", "td", "th", "caption", "ol", "li"] {
+                        let opened = text.matches(&format!("<{tag}>")).count()
+                            + text.matches(&format!("<{tag} ")).count();
+                        assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "{tag}");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_of_ones_own_sees_the_model_and_what_the_marker_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "{{ title }} {{ lang }} {{ caption }} {{ several }} {{ scenarios | length }}";
+    for extension in ["md", "rst", "html"] {
+        std::fs::write(folder.path().join(format!("own.{extension}")), text).unwrap();
+    }
+    for (kind, extension) in KINDS {
+        let extension = if extension == "mdx" { "md" } else { extension };
+        let own = request(&format!("own.{extension}"));
+        let printed = table(&small_run(), &own, kind, folder.path()).unwrap();
+        assert!(printed.ends_with(" en True True 5\n"), "{printed}");
+        let other = request("own.txt");
+        let error = table(&small_run(), &other, kind, folder.path()).unwrap_err().to_string();
+        assert!(error.contains(&format!("does not end in .{extension}")), "{error}");
+    }
+    std::fs::write(folder.path().join("bad.md"), "\n{{ rowss }}").unwrap();
+    let error = table(&small_run(), &request("bad.md"), DocumentKind::Mdx, folder.path());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("bad.md:2: `rowss` is undefined; did you mean `rows`?"), "{error}");
+}
