@@ -21,6 +21,8 @@ mod model;
 mod reader;
 #[path = "pages/tables.rs"]
 mod tables;
+#[path = "pages/texts.rs"]
+mod texts;
 
 use fixtures::{cell, published, published_rows, rehearsal, small_run, spec};
 use reader::{Block, blocks};

@@ -20,6 +20,7 @@ pub fn page_model(results: &ResultSet) -> PageModel {
     let scenarios = scenarios(results, &specs, &mut notes);
     let (date, rehearsal, published, measured) = source(results);
     PageModel {
+        tool_version: env!("CARGO_PKG_VERSION"),
         name: results.name.clone(),
         title: results.title.clone(),
         class: results.class.name(),

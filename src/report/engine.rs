@@ -22,20 +22,38 @@ use super::filters::{self, FILTERS};
 use super::{markdown, rst};
 
 /// The built-in files; a user's template may include or extend them by these names.
-const BUILT_IN: [(&str, &str); 13] = [
+const BUILT_IN: [(&str, &str); 31] = [
     ("tdsql-c-en.md", include_str!("../../templates/tdsql-c-en.md")),
     ("tdsql-c-en.html", include_str!("../../templates/tdsql-c-en.html")),
     ("tdsql-c-zh.md", include_str!("../../templates/tdsql-c-zh.md")),
     ("tdsql-c-zh.html", include_str!("../../templates/tdsql-c-zh.html")),
-    ("page.html", include_str!("../../templates/page.html")),
+    ("figures-latency.html", include_str!("../../templates/figures-latency.html")),
+    ("figures-latency.md", include_str!("../../templates/figures-latency.md")),
+    ("figures-latency.rst", include_str!("../../templates/figures-latency.rst")),
+    ("figures-transposed.html", include_str!("../../templates/figures-transposed.html")),
+    ("figures-transposed.md", include_str!("../../templates/figures-transposed.md")),
+    ("figures-transposed.rst", include_str!("../../templates/figures-transposed.rst")),
+    ("latency.html", include_str!("../../templates/latency.html")),
+    ("latency.md", include_str!("../../templates/latency.md")),
+    ("layout.html", include_str!("../../templates/layout.html")),
+    ("layout.md", include_str!("../../templates/layout.md")),
     ("page.css", include_str!("../../templates/page.css")),
-    ("words.txt", include_str!("../../templates/words.txt")),
-    ("table.md", include_str!("../../templates/table.md")),
-    ("table.html", include_str!("../../templates/table.html")),
-    ("table.rst", include_str!("../../templates/table.rst")),
-    ("table-tdsql-c.md", include_str!("../../templates/table-tdsql-c.md")),
+    ("page.html", include_str!("../../templates/page.html")),
+    ("table-latency.html", include_str!("../../templates/table-latency.html")),
+    ("table-latency.md", include_str!("../../templates/table-latency.md")),
+    ("table-latency.rst", include_str!("../../templates/table-latency.rst")),
     ("table-tdsql-c.html", include_str!("../../templates/table-tdsql-c.html")),
+    ("table-tdsql-c.md", include_str!("../../templates/table-tdsql-c.md")),
     ("table-tdsql-c.rst", include_str!("../../templates/table-tdsql-c.rst")),
+    ("table-transposed.html", include_str!("../../templates/table-transposed.html")),
+    ("table-transposed.md", include_str!("../../templates/table-transposed.md")),
+    ("table-transposed.rst", include_str!("../../templates/table-transposed.rst")),
+    ("table.html", include_str!("../../templates/table.html")),
+    ("table.md", include_str!("../../templates/table.md")),
+    ("table.rst", include_str!("../../templates/table.rst")),
+    ("transposed.html", include_str!("../../templates/transposed.html")),
+    ("transposed.md", include_str!("../../templates/transposed.md")),
+    ("words.txt", include_str!("../../templates/words.txt")),
 ];
 
 /// No template is longer than this; a longer file is something else.

@@ -9,9 +9,11 @@ use super::error::{RenderError, nearest};
 use super::model::PageModel;
 
 /// The built-in layouts: name, and what it is for.
-pub const LAYOUTS: [(&str, &str); 2] = [
+pub const LAYOUTS: [(&str, &str); 4] = [
     ("tdsql-c-en", "TDSQL-C's published tables, in English"),
     ("tdsql-c-zh", "TDSQL-C's published tables, in Chinese"),
+    ("transposed", "sizes as columns, QPS and TPS as rows"),
+    ("latency", "QPS with the 95th and 99th percentile of response time"),
 ];
 
 /// What a page is written in.
@@ -140,8 +142,8 @@ mod tests {
         let text = check_name("tdsql-c-eng").unwrap_err().to_string();
         assert_eq!(
             text,
-            "there is no built-in layout `tdsql-c-eng`; there are tdsql-c-en, tdsql-c-zh; \
-             did you mean `tdsql-c-en`?"
+            "there is no built-in layout `tdsql-c-eng`; there are tdsql-c-en, tdsql-c-zh, \
+             transposed, latency; did you mean `tdsql-c-en`?"
         );
         assert!(check_name("tdsql-c-en").is_ok());
     }

@@ -11,6 +11,8 @@ use serde::Serialize;
 /// One page. Its fields are a template's top-level names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PageModel {
+    /// gridbench's version that makes the page.
+    pub tool_version: &'static str,
     /// Name of the results: `tdsql-c-2025-12/full-cache`, or a run's directory name.
     pub name: String,
     /// The page's title as the matrix or the baseline gives it.

@@ -15,7 +15,11 @@ use crate::model::ResultSet;
 use crate::store::nearest;
 
 /// The built-in tables: name, and what it is for.
-pub const TABLES: [(&str, &str); 1] = [("tdsql-c", "TDSQL-C's published columns")];
+pub const TABLES: [(&str, &str); 3] = [
+    ("tdsql-c", "TDSQL-C's published columns"),
+    ("transposed", "sizes as columns, QPS and TPS as rows"),
+    ("latency", "QPS with the 95th and 99th percentile of response time"),
+];
 
 /// Why there is no table: always the input's fault.
 #[derive(Debug, thiserror::Error)]
