@@ -247,6 +247,13 @@ pub struct DiffArgs {
     /// How to print the comparison
     #[arg(long, value_enum, default_value_t = DiffFormat::Table)]
     pub format: DiffFormat,
+    /// Write a page of the comparison, too: old and new rates and times of each cell, their change
+    /// and the verdict; the file's name ends in .md or .html
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// The page's template; without it, comparison, which is built in
+    #[arg(long, value_name = "NAME|FILE", requires = "page")]
+    pub template: Option<String>,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,

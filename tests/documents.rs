@@ -1,11 +1,11 @@
-//! `gridbench render --into` as its users meet it: documents in every format, what is written and
-//! what is left alone, exit codes.
+//! `gridbench render --into` and `diff --page` as their users meet them: documents in every format,
+//! what is written and what is left alone, exit codes.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A folder with documents.
 struct Folder(tempfile::TempDir);
@@ -31,11 +31,14 @@ impl Folder {
         fs::metadata(self.path(name)).unwrap().ino()
     }
 
+    fn gridbench(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+        command.args(arguments).current_dir(self.0.path()).output().unwrap()
+    }
+
     /// Exit code and standard error of `gridbench render`.
     fn render(&self, arguments: &[&str]) -> (i32, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
-        command.arg("render").args(arguments).current_dir(self.0.path());
-        let output = command.output().unwrap();
+        let output = self.gridbench(&[&["render"], arguments].concat());
         assert!(output.stdout.is_empty(), "nothing was asked for on standard output");
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
     }
@@ -167,4 +170,32 @@ fn a_template_is_looked_for_beside_its_document() {
     fs::write(folder.path("docs/parts/own.md"), "<!-- gridbench:end -->\n").unwrap();
     let (code, words) = folder.render(&["--into", "docs/a.md"]);
     assert!(code == 2 && words.contains("docs/a.md:1: the template prints a marker"), "{words}");
+}
+
+#[test]
+fn a_comparison_is_written_as_a_page_beside_what_it_prints() {
+    let folder = Folder::new(&[("own.md", "{{ new.name }} / {{ old.name }}")]);
+    let large = "tdsql-c-2025-12/large-dataset";
+    let diff = |more: &[&str]| {
+        let output = folder.gridbench(&[&["diff", large, FULL, "--format", "csv"], more].concat());
+        (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let (_, alone, _) = diff(&[]);
+    for name in ["page.md", "page.html"] {
+        let (code, stdout, stderr) = diff(&["--page", name]);
+        assert_eq!((code, &stdout), (0, &alone), "{stderr}");
+        assert!(stderr.contains(&format!("wrote {name}")), "{stderr}");
+        assert_eq!(folder.read(name).matches("-core ").count(), 70);
+    }
+    assert_eq!(diff(&["--page", "own-page.md", "--template", "./own.md"]).0, 0);
+    assert_eq!(folder.read("own-page.md"), format!("{large} / {FULL}\n"));
+    for wrong in [
+        &["--page", "page.txt"][..],
+        &["--page", "page.html", "--template", "own.md"],
+        &["--page", "page.md", "--template", "latency"],
+        &["--template", "own.md"],
+    ] {
+        let (code, stdout, stderr) = diff(wrong);
+        assert!(code == 2 && stdout.is_empty(), "{stderr}");
+    }
 }

@@ -13,6 +13,8 @@ use gridbench::model::{Arrivals, MilliRate, OpenLoop, ResultSet, Verdict};
 use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
 use gridbench::stats::{CompareOptions, compare, geometric_mean_ratio};
 
+#[path = "pages/comparison.rs"]
+mod comparison;
 #[path = "pages/fixtures.rs"]
 mod fixtures;
 #[path = "pages/model.rs"]

@@ -231,13 +231,13 @@ fn absent_row(spec: &SpecPart, notes: &mut Notes) -> RowPart {
 
 /// The page's footnotes: one for each distinct text, numbered by first use.
 #[derive(Debug, Default)]
-struct Notes {
-    list: Vec<NotePart>,
+pub(super) struct Notes {
+    pub(super) list: Vec<NotePart>,
     numbers: BTreeMap<Option<String>, usize>,
 }
 
 impl Notes {
-    fn number(&mut self, text: Option<String>) -> usize {
+    pub(super) fn number(&mut self, text: Option<String>) -> usize {
         if let Some(number) = self.numbers.get(&text) {
             return *number;
         }

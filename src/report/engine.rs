@@ -22,11 +22,13 @@ use super::filters::{self, FILTERS};
 use super::{markdown, rst};
 
 /// The built-in files; a user's template may include or extend them by these names.
-const BUILT_IN: [(&str, &str); 31] = [
+const BUILT_IN: [(&str, &str); 33] = [
     ("tdsql-c-en.md", include_str!("../../templates/tdsql-c-en.md")),
     ("tdsql-c-en.html", include_str!("../../templates/tdsql-c-en.html")),
     ("tdsql-c-zh.md", include_str!("../../templates/tdsql-c-zh.md")),
     ("tdsql-c-zh.html", include_str!("../../templates/tdsql-c-zh.html")),
+    ("comparison.html", include_str!("../../templates/comparison.html")),
+    ("comparison.md", include_str!("../../templates/comparison.md")),
     ("figures-latency.html", include_str!("../../templates/figures-latency.html")),
     ("figures-latency.md", include_str!("../../templates/figures-latency.md")),
     ("figures-latency.rst", include_str!("../../templates/figures-latency.rst")),

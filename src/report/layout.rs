@@ -4,6 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use super::compared::ComparisonModel;
 use super::engine::{self, Dialect};
 use super::error::{RenderError, nearest};
 use super::model::PageModel;
@@ -15,6 +18,13 @@ pub const LAYOUTS: [(&str, &str); 4] = [
     ("transposed", "sizes as columns, QPS and TPS as rows"),
     ("latency", "QPS with the 95th and 99th percentile of response time"),
 ];
+
+/// The built-in layouts of comparisons: name, and what it is for.
+pub const COMPARISONS: [(&str, &str); 1] =
+    [("comparison", "old and new rates and times, their change and the verdict")];
+
+/// Built-in layouts: name, and what it is for.
+type Names = [(&'static str, &'static str)];
 
 /// What a page is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +54,7 @@ impl Format {
 /// Which template prints the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layout {
-    /// One of [`LAYOUTS`].
+    /// One of [`LAYOUTS`], or of [`COMPARISONS`] for a comparison.
     BuiltIn {
         /// Its name.
         name: String,
@@ -79,7 +89,7 @@ impl Layout {
     /// The name is not one of [`LAYOUTS`], or the file cannot be read.
     pub fn check(&self) -> Result<(), RenderError> {
         match self {
-            Self::BuiltIn { name, .. } => check_name(name),
+            Self::BuiltIn { name, .. } => check_name(name, &LAYOUTS),
             Self::File(path) => {
                 check_format(path)?;
                 let unreadable = |reason| RenderError::Unreadable { path: path.to_owned(), reason };
@@ -90,9 +100,18 @@ impl Layout {
 
     /// Prints a page model.
     pub(super) fn print(&self, page: &PageModel) -> Result<String, RenderError> {
+        self.print_as(page, &LAYOUTS)
+    }
+
+    /// Prints a comparison model.
+    pub(super) fn print_comparison(&self, page: &ComparisonModel) -> Result<String, RenderError> {
+        self.print_as(page, &COMPARISONS)
+    }
+
+    fn print_as(&self, page: &impl Serialize, names: &Names) -> Result<String, RenderError> {
         match self {
             Self::BuiltIn { name, format } => {
-                check_name(name)?;
+                check_name(name, names)?;
                 let file = format!("{name}.{}", format.extension());
                 engine::print_built_in(&file, page, Dialect::Github)
             }
@@ -104,8 +123,8 @@ impl Layout {
     }
 }
 
-fn check_name(name: &str) -> Result<(), RenderError> {
-    let names = LAYOUTS.iter().map(|(name, _)| *name);
+fn check_name(name: &str, names: &Names) -> Result<(), RenderError> {
+    let names = names.iter().map(|(name, _)| *name);
     if names.clone().any(|known| known == name) {
         return Ok(());
     }
@@ -139,18 +158,18 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_all_names_and_the_nearest() {
-        let text = check_name("tdsql-c-eng").unwrap_err().to_string();
+        let text = check_name("tdsql-c-eng", &LAYOUTS).unwrap_err().to_string();
         assert_eq!(
             text,
             "there is no built-in layout `tdsql-c-eng`; there are tdsql-c-en, tdsql-c-zh, \
              transposed, latency; did you mean `tdsql-c-en`?"
         );
-        assert!(check_name("tdsql-c-en").is_ok());
+        assert!(check_name("tdsql-c-en", &LAYOUTS).is_ok());
     }
 
     #[test]
     fn every_layout_has_both_files() {
-        for (name, _) in LAYOUTS {
+        for (name, _) in LAYOUTS.into_iter().chain(COMPARISONS) {
             for format in [Format::Markdown, Format::Html] {
                 let file = format!("{name}.{}", format.extension());
                 assert!(engine::is_built_in(&file), "{file}");

@@ -6,6 +6,7 @@
 
 mod audit;
 mod build;
+mod compared;
 mod comparison;
 mod difference;
 mod document;
@@ -21,6 +22,10 @@ mod table;
 
 pub use audit::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
 pub use build::page_model;
+pub use compared::{
+    ComparedPart, ComparedRowPart, ComparedScenarioPart, ComparedSidePart, ComparisonModel,
+    VerdictPart, comparison_model,
+};
 pub use comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_opening, comparison_summary,
     comparison_table,
@@ -30,7 +35,7 @@ pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fil
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use junit::comparison_junit;
-pub use layout::{Format, LAYOUTS, Layout};
+pub use layout::{COMPARISONS, Format, LAYOUTS, Layout};
 pub use model::{
     MeasuredPart, NotePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart, RowPart,
     ScenarioPart, SpecPart,
@@ -48,4 +53,12 @@ pub fn model_json(results: &ResultSet) -> String {
 /// The page of these results in this layout.
 pub fn render(results: &ResultSet, layout: &Layout) -> Result<String, RenderError> {
     layout.print(&page_model(results))
+}
+
+/// The page of this comparison in this layout.
+pub fn render_comparison(
+    comparison: &ComparisonModel,
+    layout: &Layout,
+) -> Result<String, RenderError> {
+    layout.print_comparison(comparison)
 }
