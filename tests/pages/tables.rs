@@ -125,3 +125,34 @@ fn a_table_of_ones_own_sees_the_model_and_what_the_marker_says() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("bad.md:2: `rowss` is undefined; did you mean `rows`?"), "{error}");
 }
+
+#[test]
+fn a_caption_says_run_date_server_protocol_and_key_law_in_both_languages() {
+    let told = ["20260102T030405Z-small", "2026-01-02", "8.0.40", "0.1.0", "1.5", "uniform"];
+    for (name, _) in TABLES {
+        for (kind, extension) in KINDS {
+            for language in [Language::English, Language::Chinese] {
+                let with = TableRequest { language: Some(language), ..request(name) };
+                let without = TableRequest { caption: false, ..with.clone() };
+                let (with, without) =
+                    (printed(&small_run(), &with, kind), printed(&small_run(), &without, kind));
+                for words in told {
+                    assert!(with.contains(words), "no {words} in {name} {extension}: {with}");
+                }
+                assert!(!without.contains(told[0]), "{without}");
+                let origin = printed(&published("full-cache"), &request(name), kind);
+                assert!(origin.contains("Tencent Cloud") && origin.contains("2025-12-10"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes_in_every_table() {
+    for (name, _) in TABLES {
+        for (kind, _) in KINDS {
+            let text = || printed(&hostile(), &request(name), kind);
+            assert_eq!(text(), text());
+        }
+    }
+}

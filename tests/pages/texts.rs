@@ -4,7 +4,7 @@
 
 use gridbench::report::{Format, LAYOUTS, render};
 
-use super::fixtures::{hostile, rehearsal};
+use super::fixtures::{hostile, published, rehearsal};
 use super::{FORMATS, built_in};
 
 /// Tags that open and do not close, or close and did not open.
@@ -94,6 +94,19 @@ fn every_page_of_a_run_says_which_results_and_which_gridbench_made_it() {
             for told in ["20260102T030405Z-small", "gridbench 0.0.7", &now] {
                 assert!(page.contains(told), "no {told} in {name} {format:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn pages_of_published_numbers_name_their_origin_and_the_newer_layouts_what_made_them() {
+    for (name, _) in LAYOUTS {
+        for format in FORMATS {
+            let page = render(&published("full-cache"), &built_in(name, format)).unwrap();
+            assert!(page.contains("Tencent Cloud (TDSQL-C for MySQL)"), "{name}");
+            let made = format!("This page was made by gridbench {}", env!("CARGO_PKG_VERSION"));
+            // The published pages stay as they were published.
+            assert_eq!(page.contains(&made), !name.starts_with("tdsql-c"), "{name}");
         }
     }
 }
