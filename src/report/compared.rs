@@ -23,7 +23,7 @@ pub struct ComparisonModel {
     pub old: ComparedPart,
     /// Set when either side is a rehearsal; every layout must then say so.
     pub rehearsal: bool,
-    /// A difference of at most this share carries no verdict, millionths; cells may have their own.
+    /// A difference of at most this share is taken for none, millionths; cells may have their own.
     pub threshold_ppm: u64,
     /// The largest difference between equal things that an A/A run found, millionths.
     pub noise_ppm: Option<u64>,

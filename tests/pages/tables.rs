@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use gridbench::model::ResultSet;
+use gridbench::model::{Arrivals, MilliRate, OpenLoop, ResultSet};
 use gridbench::report::{DocumentKind, Language, TABLES, TableRequest, table};
 
 use super::fixtures::{hostile, published, rehearsal, small_run};
@@ -153,6 +153,29 @@ fn the_same_results_give_the_same_bytes_in_every_table() {
         for (kind, _) in KINDS {
             let text = || printed(&hostile(), &request(name), kind);
             assert_eq!(text(), text());
+        }
+    }
+}
+
+#[test]
+fn what_limits_a_run_is_told_without_a_caption_too() {
+    let mut results = rehearsal();
+    let open = OpenLoop { rate: MilliRate(2_000_500), arrivals: Arrivals::Fixed };
+    results.protocol.as_mut().unwrap().open_loop = Some(open);
+    for (name, _) in TABLES {
+        for (kind, extension) in KINDS {
+            let told = |language: Language, results: &ResultSet| {
+                let plain = TableRequest { caption: false, ..request(name) };
+                printed(results, &TableRequest { language: Some(language), ..plain }, kind)
+            };
+            let english = "Client and server shared one machine. Driven by sysbench 1.0.20. \
+                           Open loop: 2000.5 events per second, fixed arrivals.";
+            let text = told(Language::English, &results);
+            assert!(text.contains(english), "{name} {extension}: {text}");
+            let text = told(Language::Chinese, &results);
+            assert!(text.contains("2000.5 个事件/秒，到达间隔：固定。"), "{text}");
+            let text = told(Language::English, &small_run());
+            assert!(!text.contains("Driven") && !text.contains("machine"), "{text}");
         }
     }
 }
