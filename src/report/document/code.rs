@@ -5,6 +5,9 @@
 
 use super::DocumentKind;
 
+/// A fence that is indented deeper than this, beyond where the code began, is code.
+const FENCE_INDENT_MAX: usize = 3;
+
 /// Goes through a document line by line.
 #[derive(Debug)]
 pub(super) struct CodeLines {
@@ -15,9 +18,9 @@ pub(super) struct CodeLines {
 /// A block of code that is open.
 #[derive(Debug, Clone, Copy)]
 enum Block {
-    /// Until a fence of that sign and at least that length, or the end of the quotation or of the
-    /// list's item in which it began.
-    Fence { sign: char, length: usize, quotes: usize, item: usize },
+    /// Until a fence of that sign and at least that length, not much deeper than that margin, or
+    /// the end of the quotation or of the list's item in which it began.
+    Fence { sign: char, length: usize, quotes: usize, item: usize, margin: usize },
     /// Until a line that is indented no deeper.
     Literal { indent: usize },
 }
@@ -37,30 +40,32 @@ impl CodeLines {
     }
 
     fn is_fenced(&mut self, line: &str) -> bool {
-        if let Some(Block::Fence { sign, length, quotes, item }) = self.open {
-            let (depth, rest) = unquoted(line);
+        if let Some(Block::Fence { sign, length, quotes, item, margin }) = self.open {
+            let (depth, rest) = unquoted(line, quotes);
             let has_left = depth < quotes || (!rest.trim().is_empty() && indent(rest) < item);
-            let rest = rest.trim();
             if !has_left {
-                if rest.len() >= length && rest.chars().all(|other| other == sign) {
+                let fence = rest.trim();
+                let is_fence = fence.len() >= length && fence.chars().all(|other| other == sign);
+                if is_fence && indent(rest) <= margin + FENCE_INDENT_MAX {
                     self.open = None;
                 }
                 return true;
             }
             self.open = None;
         }
-        let (quotes, rest) = unquoted(line);
-        let (item, rest) = without_bullets(rest);
-        let rest = rest.trim_start();
-        let Some(sign) = rest.chars().next().filter(|sign| matches!(sign, '`' | '~')) else {
+        let (quotes, quoted) = unquoted(line, usize::MAX);
+        let (item, text) = without_bullets(quoted);
+        let fence = text.trim_start_matches([' ', '\t']);
+        let Some(sign) = fence.chars().next().filter(|sign| matches!(sign, '`' | '~')) else {
             return false;
         };
-        let length = rest.chars().take_while(|other| *other == sign).count();
+        let length = fence.chars().take_while(|other| *other == sign).count();
         // Of backticks, what follows must not hold another: that is code within a sentence.
-        if length < 3 || (sign == '`' && rest[length..].contains('`')) {
+        if length < 3 || (sign == '`' && fence[length..].contains('`')) {
             return false;
         }
-        self.open = Some(Block::Fence { sign, length, quotes, item });
+        let margin = quoted.len() - fence.len();
+        self.open = Some(Block::Fence { sign, length, quotes, item, margin });
         true
     }
 
@@ -90,10 +95,11 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// How deep a line of Markdown stands in quotations, and what it quotes.
-fn unquoted(line: &str) -> (usize, &str) {
+/// How deep a line of Markdown stands in quotations, up to a depth, and what it quotes there.
+fn unquoted(line: &str, depth_max: usize) -> (usize, &str) {
     let (mut depth, mut rest) = (0, line);
-    while let Some(inner) = rest.trim_start_matches([' ', '\t']).strip_prefix('>') {
+    while depth < depth_max {
+        let Some(inner) = rest.trim_start_matches([' ', '\t']).strip_prefix('>') else { break };
         (depth, rest) = (depth + 1, inner.strip_prefix(' ').unwrap_or(inner));
     }
     (depth, rest)
@@ -138,6 +144,10 @@ mod tests {
         assert_eq!(of("```\nx\n``` y\nz"), [1, 2, 3, 4], "it is never closed");
         assert_eq!(of("``` a ``` b\nx"), [0; 0], "that is code within a sentence");
         assert_eq!(of("``\nx"), [0; 0]);
+        assert_eq!(of("```\n> ```\nx\n```\nb"), [1, 2, 3, 4], "a quotation is code, too");
+        assert_eq!(of("```\n    ```\nx\n```\nb"), [1, 2, 3, 4], "so is what is indented");
+        assert_eq!(of("- a\n\n      ```\n      x\n      ```\nb"), [3, 4, 5]);
+        assert_eq!(of("> > ~~~\n> > x\n> > ~~~\n> b"), [1, 2, 3]);
     }
 
     #[test]
