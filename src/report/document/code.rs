@@ -13,6 +13,10 @@ const FENCE_INDENT_MAX: usize = 3;
 pub(super) struct CodeLines {
     kind: DocumentKind,
     open: Option<Block>,
+    /// In how many quotations the last line stood.
+    quotes: usize,
+    /// Where the text of the list's item begins in which it stood; 0 outside of lists.
+    item: usize,
 }
 
 /// A block of code that is open.
@@ -27,7 +31,7 @@ enum Block {
 
 impl CodeLines {
     pub(super) fn new(kind: DocumentKind) -> Self {
-        Self { kind, open: None }
+        Self { kind, open: None, quotes: 0, item: 0 }
     }
 
     /// Whether the line is code or a fence; every line is to be shown once, in order.
@@ -54,7 +58,13 @@ impl CodeLines {
             self.open = None;
         }
         let (quotes, quoted) = unquoted(line, usize::MAX);
-        let (item, text) = without_bullets(quoted);
+        let (bullet, text) = without_bullets(quoted);
+        let has_left = !quoted.trim().is_empty() && indent(quoted) < self.item;
+        if bullet > 0 || has_left || quotes != self.quotes {
+            // An item without text ends with the next empty line.
+            self.item = if text.trim().is_empty() { 0 } else { bullet };
+        }
+        self.quotes = quotes;
         let fence = text.trim_start_matches([' ', '\t']);
         let Some(sign) = fence.chars().next().filter(|sign| matches!(sign, '`' | '~')) else {
             return false;
@@ -65,7 +75,7 @@ impl CodeLines {
             return false;
         }
         let margin = quoted.len() - fence.len();
-        self.open = Some(Block::Fence { sign, length, quotes, item, margin });
+        self.open = Some(Block::Fence { sign, length, quotes, item: self.item, margin });
         true
     }
 
@@ -156,6 +166,8 @@ mod tests {
         assert_eq!(of("> ```\n> x\nb"), [1, 2]);
         assert_eq!(of("- ```\n  x\n\n  ```\nb"), [1, 2, 3, 4]);
         assert_eq!(of("1. ```\n   x\nb"), [1, 2]);
+        assert_eq!(of("- a\n  ```\n  x\nb"), [2, 3]);
+        assert_eq!(of("- a\n\nb\n  ```\nx\n```\nb"), [4, 5, 6], "the list is over");
         assert_eq!(of("   ```\nx\n   ```\nb"), [1, 2, 3]);
     }
 
