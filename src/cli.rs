@@ -186,19 +186,29 @@ pub struct CleanArgs {
 #[derive(Debug, Args)]
 pub struct RenderArgs {
     /// A run (its directory or name) or a baseline such as tdsql-c-2025-12/full-cache
-    #[arg(value_name = "RUN|BASELINE")]
-    pub source: String,
+    #[arg(value_name = "RUN|BASELINE", required_unless_present = "into")]
+    pub source: Option<String>,
     /// A built-in layout by name, or a template file of your own
     #[arg(long, value_name = "NAME|FILE")]
     pub template: Option<String>,
     /// The page's format; without it, what the file of --template or --output ends in, else md
     #[arg(long, value_enum)]
     pub format: Option<PageFormat>,
+    /// Print the page model instead of a page: what a template can read, as JSON
+    #[arg(long, conflicts_with_all = ["template", "format"])]
+    pub model: bool,
     /// Write the page to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", group = "place")]
     pub output: Option<PathBuf>,
-    /// Compare with the file named by --output instead of writing it; exit 5 if it differs
-    #[arg(long, requires = "output")]
+    /// Instead of a page, write tables into documents (Markdown, MDX, reStructuredText, HTML),
+    /// where markers name them: <!-- gridbench:table RESULTS [scenario=ID] [template=NAME|FILE]
+    /// [lang=en|zh] [caption=yes] --> and <!-- gridbench:end -->
+    #[arg(long, value_name = "DOC", num_args = 1.., group = "place",
+        conflicts_with_all = ["source", "template", "format", "model"])]
+    pub into: Vec<PathBuf>,
+    /// Compare with the files named by --output or --into instead of writing them; exit 5 if one
+    /// differs
+    #[arg(long, requires = "place")]
     pub check: bool,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
@@ -240,6 +250,13 @@ pub struct DiffArgs {
     /// How to print the comparison
     #[arg(long, value_enum, default_value_t = DiffFormat::Table)]
     pub format: DiffFormat,
+    /// Write a page of the comparison, too: old and new rates and times of each cell, their change
+    /// and the verdict; the file's name ends in .md or .html
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// The page's template; without it, comparison, which is built in
+    #[arg(long, value_name = "NAME|FILE", requires = "page")]
+    pub template: Option<String>,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,

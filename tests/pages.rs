@@ -19,10 +19,18 @@ use gridbench::report::{Format, LAYOUTS, Layout, page_model, render};
 use gridbench::stats::{CompareOptions, compare, geometric_mean_ratio};
 use gridbench::workload::builtin;
 
+#[path = "pages/comparison.rs"]
+mod comparison;
 #[path = "pages/fixtures.rs"]
 mod fixtures;
+#[path = "pages/model.rs"]
+mod model;
 #[path = "pages/reader.rs"]
 mod reader;
+#[path = "pages/tables.rs"]
+mod tables;
+#[path = "pages/texts.rs"]
+mod texts;
 
 use fixtures::{cell, published, published_rows, rehearsal, small_run, spec};
 use reader::{Block, blocks};
@@ -251,16 +259,20 @@ fn every_template_gives_its_golden_pages() {
 fn golden(results: &ResultSet, results_name: &str, layout: &str) {
     for format in FORMATS {
         let page = render(results, &built_in(layout, format)).unwrap();
-        let file = format!("golden/{results_name}.{layout}.{}", format.extension());
-        let path = folder().join(file);
-        if std::env::var_os("UPDATE_PAGES").is_some() {
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, &page).unwrap();
-        }
-        let wanted = fs::read_to_string(&path).unwrap_or_default();
-        let difference = gridbench::report::difference(&wanted, &page);
-        assert!(wanted == page, "{} differs:\n{difference}", path.display());
+        hold(&format!("{results_name}.{layout}.{}", format.extension()), &page);
     }
+}
+
+/// Holds a text against `tests/pages/golden/<file>`.
+fn hold(file: &str, text: &str) {
+    let path = folder().join("golden").join(file);
+    if std::env::var_os("UPDATE_PAGES").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    let difference = gridbench::report::difference(&wanted, text);
+    assert!(wanted == text, "{} differs:\n{difference}", path.display());
 }
 
 fn folder() -> PathBuf {

@@ -58,6 +58,7 @@ pub(super) fn clean(name: &str, class: DatasetClass) -> ResultSet {
                 qps: Some(MilliRate(known.3 * u64::from(spec.cpu) / 2 * percent / 100)),
                 tps: None,
                 p95_us: None,
+                p99_us: None,
                 trials: 1,
                 values: Vec::new(),
                 note: None,

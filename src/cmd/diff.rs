@@ -4,12 +4,14 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
+use super::pages::write_page;
 use super::{Failure, Outcome};
 use crate::cli::{DiffArgs, DiffFormat, FailOn};
 use crate::model::{CellComparison, ResultSet, Verdict};
 use crate::report::{
-    comparison_csv, comparison_json, comparison_junit, comparison_markdown, comparison_opening,
-    comparison_summary, comparison_table,
+    self, COMPARISONS, ComparisonModel, Format, Layout, comparison_csv, comparison_json,
+    comparison_junit, comparison_markdown, comparison_opening, comparison_summary,
+    comparison_table,
 };
 use crate::stats::{CompareOptions, compare, fact_names, threshold_names};
 use crate::store::{self, nearest};
@@ -30,6 +32,13 @@ pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Fai
     };
     check_names(&options, [&measured, &baseline])?;
     let comparison = compare(&measured, &baseline, &options);
+    let page = match &arguments.page {
+        Some(path) => {
+            let model = report::comparison_model(&comparison, &measured, &baseline);
+            Some(page(path, arguments.template.as_deref(), &model)?)
+        }
+        None => None,
+    };
     match arguments.format {
         DiffFormat::Table => printer.data(&comparison_table(&comparison))?,
         DiffFormat::Md => printer.data(&comparison_markdown(&comparison))?,
@@ -41,8 +50,28 @@ pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Fai
         printer.talk(&comparison_opening(&comparison));
         printer.talk(&comparison_summary(&comparison));
     }
+    if let (Some(path), Some(page)) = (&arguments.page, page) {
+        write_page(path, &page)?;
+        printer.talk(&format!("wrote {}", path.display()));
+    }
     let fails = |cell: &CellComparison| arguments.fail_on.iter().any(|on| is(*on, cell.verdict));
     Ok(if comparison.cells.iter().any(fails) { Outcome::Regression } else { Outcome::Done })
+}
+
+/// The page of a comparison in the format that the file's name says.
+fn page(path: &Path, template: Option<&str>, model: &ComparisonModel) -> Result<String, Failure> {
+    let format = Format::of_path(path).ok_or_else(|| {
+        Failure::input(anyhow!("--page {}: name a file that ends in .md or .html", path.display()))
+    })?;
+    let layout = Layout::named(template.unwrap_or(COMPARISONS[0].0), format);
+    if layout.format().is_some_and(|own| own != format) {
+        return Err(Failure::input(anyhow!(
+            "--page {}: name a template that ends in .{}, too",
+            path.display(),
+            format.extension()
+        )));
+    }
+    report::render_comparison(model, &layout).map_err(Failure::input)
 }
 
 fn is(on: FailOn, verdict: Verdict) -> bool {

@@ -14,6 +14,7 @@ mod calibrate;
 mod clean;
 mod dataset;
 mod diff;
+mod into;
 mod load;
 mod matrix_source;
 mod pages;

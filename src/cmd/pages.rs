@@ -65,6 +65,11 @@ fn replace(path: &Path, page: &str) -> io::Result<()> {
     let temporary = PathBuf::from(temporary);
     let written = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.sync_all()))
+        // What one may do with a file stays when its text is replaced.
+        .and_then(|()| match fs::metadata(path) {
+            Ok(old) => fs::set_permissions(&temporary, old.permissions()),
+            Err(_) => Ok(()),
+        })
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // The first error is the one to report; what is left of the file may be nothing.

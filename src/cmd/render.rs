@@ -1,4 +1,4 @@
-//! `gridbench render`: the page of a run or a baseline.
+//! `gridbench render`: the page of a run or a baseline, or tables in documents ([`super::into`]).
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use super::pages::{at, write_page};
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, into};
 use crate::cli::{PageFormat, RenderArgs};
 use crate::model::ResultSet;
 use crate::report::{self, Format, Layout};
@@ -15,9 +15,17 @@ use crate::store;
 use crate::ui::Printer;
 
 pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, Failure> {
-    let results = store::resolve(&arguments.out, &arguments.source)?;
-    let layout = layout(arguments, &results)?;
-    let page = report::render(&results, &layout).map_err(Failure::input)?;
+    let Some(source) = &arguments.source else {
+        return into::run(arguments, printer);
+    };
+    let results = store::resolve(&arguments.out, source)?;
+    let page = match arguments.model {
+        true => report::model_json(&results),
+        false => {
+            let layout = layout(arguments, &results)?;
+            report::render(&results, &layout).map_err(Failure::input)?
+        }
+    };
     match &arguments.output {
         None => printer.data(&page)?,
         Some(path) if arguments.check => return check(path, &page, printer),
@@ -63,13 +71,17 @@ fn check(path: &Path, page: &str, printer: Printer) -> Result<Outcome, Failure> 
     if old == page.as_bytes() {
         return Ok(Outcome::Done);
     }
+    talk_stale(path, &String::from_utf8_lossy(&old), page, printer);
+    Ok(Outcome::Stale)
+}
+
+/// Says that a file is not what it should be, and what differs.
+pub(super) fn talk_stale(path: &Path, old: &str, new: &str, printer: Printer) {
     printer.talk(&format!("{}: stale; render without --check writes it anew", path.display()));
-    let difference = report::difference(&String::from_utf8_lossy(&old), page);
-    match difference.trim_end() {
+    match report::difference(old, new).trim_end() {
         "" => printer.talk("only ends of lines differ"),
         difference => printer.talk(difference),
     }
-    Ok(Outcome::Stale)
 }
 
 #[cfg(test)]
@@ -95,10 +107,12 @@ mod tests {
 
     fn arguments(template: Option<&str>, format: Option<PageFormat>, output: &str) -> RenderArgs {
         RenderArgs {
-            source: "a/b".to_owned(),
+            source: Some("a/b".to_owned()),
             template: template.map(str::to_owned),
             format,
+            model: false,
             output: Some(output.into()),
+            into: Vec::new(),
             check: false,
             out: "results".into(),
         }

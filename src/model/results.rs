@@ -104,6 +104,8 @@ pub struct ResultCell {
     pub tps: Option<MilliRate>,
     /// 95th percentile of events' response time.
     pub p95_us: Option<u64>,
+    /// 99th percentile of it.
+    pub p99_us: Option<u64>,
     /// Trials behind the number; 1 for a published one.
     pub trials: u32,
     /// The QPS of each of them in the order of repetition; empty for a published number.

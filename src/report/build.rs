@@ -20,6 +20,7 @@ pub fn page_model(results: &ResultSet) -> PageModel {
     let scenarios = scenarios(results, &specs, &mut notes);
     let (date, rehearsal, published, measured) = source(results);
     PageModel {
+        tool_version: env!("CARGO_PKG_VERSION"),
         name: results.name.clone(),
         title: results.title.clone(),
         class: results.class.name(),
@@ -223,6 +224,7 @@ fn row(spec: &SpecPart, (cell, workload): (&ResultCell, &Workload), notes: &mut 
         qps_milli: cell.qps.map(|rate| rate.0),
         tps_milli: cell.tps.map(|rate| rate.0),
         p95_us: cell.p95_us,
+        p99_us: cell.p99_us,
         trials: cell.trials,
         note_number,
     }
@@ -238,6 +240,7 @@ fn absent_row(spec: &SpecPart, notes: &mut Notes) -> RowPart {
         qps_milli: None,
         tps_milli: None,
         p95_us: None,
+        p99_us: None,
         trials: 0,
         note_number: Some(notes.number(None)),
     }
@@ -245,13 +248,13 @@ fn absent_row(spec: &SpecPart, notes: &mut Notes) -> RowPart {
 
 /// The page's footnotes: one for each distinct text, numbered by first use.
 #[derive(Debug, Default)]
-struct Notes {
-    list: Vec<NotePart>,
+pub(super) struct Notes {
+    pub(super) list: Vec<NotePart>,
     numbers: BTreeMap<Option<String>, usize>,
 }
 
 impl Notes {
-    fn number(&mut self, text: Option<String>) -> usize {
+    pub(super) fn number(&mut self, text: Option<String>) -> usize {
         if let Some(number) = self.numbers.get(&text) {
             return *number;
         }

@@ -12,7 +12,7 @@ use crate::model::{Bytes, MilliRate};
 use crate::ui::figures;
 
 /// Name of each filter with what it makes of which unit, in the order of the documentation.
-pub const FILTERS: [(&str, &str); 10] = [
+pub const FILTERS: [(&str, &str); 12] = [
     ("whole", "digits alone: 25000 -> 25000"),
     ("rate", "thousandths per second as published: 44613740 -> 44613.74"),
     ("count", "groups of three digits: 25000 -> 25,000"),
@@ -21,6 +21,8 @@ pub const FILTERS: [(&str, &str); 10] = [
     ("seconds", "milliseconds in seconds, exactly: 600000 -> 600"),
     ("milliseconds", "microseconds in milliseconds, two decimals at most: 1534 -> 1.53"),
     ("duration", "milliseconds with units: 308000 -> 5m 08s"),
+    ("percent", "millionths as a share: 50000 -> 5 %"),
+    ("change", "a ratio in millionths as a change: 1031000 -> +3.1 %"),
     ("chinese_numeral", "1 to 9999 in Chinese: 12 -> 十二; other numbers stay as they are"),
     ("align_table", "a block of Markdown rows with its columns padded to equal width"),
 ];
@@ -36,6 +38,8 @@ pub(super) fn register(environment: &mut Environment<'_>) {
     environment
         .add_filter("milliseconds", |value: &Value| figure("milliseconds", value, milliseconds));
     environment.add_filter("duration", |value: &Value| figure("duration", value, duration));
+    environment.add_filter("percent", |value: &Value| figure("percent", value, percent));
+    environment.add_filter("change", |value: &Value| figure("change", value, change));
     environment.add_filter("chinese_numeral", |value: &Value| {
         figure("chinese_numeral", value, chinese_numeral)
     });
@@ -83,6 +87,22 @@ fn milliseconds(micros: u64) -> String {
 
 fn duration(millis: u64) -> String {
     figures::duration(Duration::from_millis(millis))
+}
+
+fn percent(millionths: u64) -> String {
+    format!("{} %", decimal(millionths, 4))
+}
+
+/// To a tenth of a percent, half away from 0, and with its sign.
+fn change(millionths: u64) -> String {
+    let change = i128::from(millionths) - 1_000_000;
+    let tenths = (change.abs() + 500) / 1_000;
+    let sign = match (change.signum(), tenths) {
+        (_, 0) => "",
+        (1, _) => "+",
+        _ => "-",
+    };
+    format!("{sign}{}.{} %", tenths / 10, tenths % 10)
 }
 
 /// `number / 10^digits`, exactly, without trailing zeros.
@@ -155,6 +175,25 @@ mod tests {
         assert_eq!(seconds(600_000), "600");
         assert_eq!(seconds(1_250), "1.25");
         assert_eq!(milliseconds(1_534), "1.53");
+        assert_eq!(percent(50_000), "5 %");
+        assert_eq!(percent(12_500), "1.25 %");
+    }
+
+    #[test]
+    fn a_change_has_its_sign_unless_it_is_none() {
+        let cases = [
+            (1_031_000, "+3.1 %"),
+            (876_000, "-12.4 %"),
+            (1_000_000, "0.0 %"),
+            (1_000_499, "0.0 %"),
+            (999_500, "-0.1 %"),
+            (0, "-100.0 %"),
+            (25_000_000, "+2400.0 %"),
+        ];
+        for (millionths, text) in cases {
+            assert_eq!(change(millionths), text, "{millionths}");
+        }
+        assert!(change(u64::MAX).starts_with('+'));
     }
 
     #[test]

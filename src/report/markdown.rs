@@ -29,6 +29,11 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
+/// The same for MDX, which takes braces for code.
+pub(super) fn escape_mdx(text: &str) -> String {
+    escape(text).replace('{', "\\{").replace('}', "\\}")
+}
+
 fn is_inside_word(before: Option<char>, after: Option<char>) -> bool {
     before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)
 }
@@ -113,6 +118,12 @@ mod tests {
         for (text, escaped) in cases {
             assert_eq!(escape(text), escaped);
         }
+    }
+
+    #[test]
+    fn braces_are_code_to_mdx_only() {
+        assert_eq!(escape("{a} \\{"), "{a} \\\\{");
+        assert_eq!(escape_mdx("{a} \\{ <b>"), "\\{a\\} \\\\\\{ &lt;b&gt;");
     }
 
     #[test]

@@ -6,34 +6,59 @@
 
 mod audit;
 mod build;
+mod compared;
 mod comparison;
 mod difference;
+mod document;
+mod engine;
 mod error;
 mod filters;
 mod junit;
 mod layout;
 mod markdown;
 mod model;
+mod rst;
+mod table;
 
 pub use audit::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
 pub use build::page_model;
+pub use compared::{
+    ComparedPart, ComparedRowPart, ComparedScenarioPart, ComparedSidePart, ComparisonModel,
+    VerdictPart, comparison_model,
+};
 pub use comparison::{
     comparison_csv, comparison_json, comparison_markdown, comparison_opening, comparison_summary,
     comparison_table,
 };
 pub use difference::difference;
+pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use junit::comparison_junit;
-pub use layout::{Format, LAYOUTS, Layout};
+pub use layout::{COMPARISONS, Format, LAYOUTS, Layout};
 pub use model::{
     MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
     RowPart, ScenarioPart, SpecPart,
 };
+pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;
+
+/// The page model as JSON, as FORMAT.md lists it: for programs that print pages of their own.
+pub fn model_json(results: &ResultSet) -> String {
+    let text = serde_json::to_string_pretty(&page_model(results));
+    format!("{}\n", text.expect("plain fields always serialise"))
+}
 
 /// The page of these results in this layout.
 pub fn render(results: &ResultSet, layout: &Layout) -> Result<String, RenderError> {
     layout.print(&page_model(results))
+}
+
+/// The page of this comparison in this layout.
+pub fn render_comparison(
+    comparison: &ComparisonModel,
+    layout: &Layout,
+) -> Result<String, RenderError> {
+    layout.print_comparison(comparison)
 }

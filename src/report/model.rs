@@ -11,6 +11,8 @@ use serde::Serialize;
 /// One page. Its fields are a template's top-level names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PageModel {
+    /// gridbench's version that makes the page.
+    pub tool_version: &'static str,
     /// Name of the results: `tdsql-c-2025-12/full-cache`, or a run's directory name.
     pub name: String,
     /// The page's title as the matrix or the baseline gives it.
@@ -169,6 +171,8 @@ pub struct RowPart {
     pub tps_milli: Option<u64>,
     /// 95th percentile of events' response time, microseconds; `none` where it is not known.
     pub p95_us: Option<u64>,
+    /// 99th percentile of it.
+    pub p99_us: Option<u64>,
     /// Trials behind the number; 0 where the results lack the cell.
     pub trials: u32,
     /// Which of the page's notes belongs to the row, from 1; `none` where there is none.

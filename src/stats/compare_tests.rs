@@ -33,6 +33,7 @@ fn results(name: &str, cells: &[(u32, Option<u64>)]) -> ResultSet {
         qps: qps.map(|qps| MilliRate(qps * 1_000)),
         tps: None,
         p95_us: None,
+        p99_us: None,
         trials: 1,
         values: qps.map(|qps| vec![MilliRate(qps * 1_000); 5]).unwrap_or_default(),
         note: None,

@@ -77,6 +77,7 @@ mod tests {
             qps: None,
             tps: None,
             p95_us: None,
+            p99_us: None,
             events_unfinished: 0,
             errors: Vec::new(),
             rate_met: None,

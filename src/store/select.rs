@@ -221,6 +221,7 @@ impl Pair<'_> {
             qps: level.and_then(Level::qps).map(MilliRate),
             tps: level.and_then(|l| l.median(|t| t.tps.map(|rate| rate.0))).map(MilliRate),
             p95_us: level.and_then(|l| l.median(|t| t.p95_us)),
+            p99_us: level.and_then(|l| l.median(|t| t.p99_us)),
             trials: level
                 .map_or(0, |level| u32::try_from(level.done().count()).unwrap_or(u32::MAX)),
             values: level

@@ -16,6 +16,7 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         qps: done.then_some(MilliRate(qps)),
         tps: done.then_some(MilliRate(qps / 16)),
         p95_us: done.then_some(1_000 + qps),
+        p99_us: done.then_some(2_000 + qps),
         events_unfinished: 0,
         errors: Vec::new(),
         rate_met: None,
@@ -63,6 +64,7 @@ fn the_peak_of_the_medians_is_published() {
     let cell = &set.cells[0];
     assert_eq!((cell.concurrency, cell.qps), (Some(64), Some(MilliRate(300))));
     assert_eq!((cell.trials, cell.p95_us, cell.note.as_deref()), (2, Some(1_300), None));
+    assert_eq!(cell.p99_us, Some(2_300));
     assert_eq!(cell.tps, Some(MilliRate(18)));
     assert_eq!((cell.table_size, cell.tables), (25_000, 250));
     assert_eq!(

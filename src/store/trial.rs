@@ -27,6 +27,8 @@ pub struct StoredTrial {
     pub tps: Option<MilliRate>,
     /// 95th percentile of events' response time.
     pub p95_us: Option<u64>,
+    /// 99th percentile of it.
+    pub p99_us: Option<u64>,
     /// Events that were still open when the drain ended.
     pub events_unfinished: u64,
     /// Errors by code, as `errors.csv` holds them.
@@ -72,6 +74,7 @@ impl TryFrom<CellRow> for StoredTrial {
             qps: row.qps_milli.map(MilliRate),
             tps: row.tps_milli.map(MilliRate),
             p95_us: row.latency_p95_us,
+            p99_us: row.latency_p99_us,
             events_unfinished: row.events_unfinished.unwrap_or(0),
             errors: Vec::new(),
             rate_met: row.rate_met,

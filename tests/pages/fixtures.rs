@@ -109,6 +109,11 @@ pub(crate) fn small_run() -> ResultSet {
             cells.push(cell(spec, scenario, Some(rate)));
         }
     }
+    // Only one scenario has what pages of latency and of transactions print besides.
+    for (cell, scale) in cells[6..8].iter_mut().zip(1..) {
+        cell.tps = Some(MilliRate(123_456 * scale));
+        (cell.p95_us, cell.p99_us) = (Some(12_345 * scale), Some(1_234_567 * scale));
+    }
     // One failed, one that nobody measured, one that is doubtful.
     cells[1].qps = None;
     cells[1].concurrency = None;
@@ -141,6 +146,40 @@ pub(crate) fn rehearsal() -> ResultSet {
         noise_ppm: None,
         ..small_run()
     }
+}
+
+/// The small run with titles, notes and names that mean something to every format, are written
+/// from right to left, or are very long.
+pub(crate) fn hostile() -> ResultSet {
+    let mut results = small_run();
+    let titles = [
+        "<script>alert(1)</script> <!-- gridbench:end --> {/* gridbench:end */}",
+        ".. gridbench:end\n.. raw:: html\n\n   <script>1</script>",
+        "import {x} from 'y' {{ 7 * 7 }} {% raw %} $x^2$ | `a` ``` **b** | :sup:`c` d_ ::",
+        "\u{202e}نص من اليمين\u{2066} עברית 宽字符 \u{1f469}\u{200d}\u{1f52c} e\u{301}",
+        "\"quoted\" 'single' &amp; \\ \\| -- - * 1. # ~~~\u{0}\u{7}\u{2028}end",
+    ];
+    for (scenario, title) in results.scenarios.iter_mut().zip(titles) {
+        scenario.title = Some(title.to_owned());
+    }
+    results.scenarios[0].title = Some(format!("{}{}", titles[0], "长".repeat(200)));
+    results.title = titles.join(" ");
+    results.name = "<script>r</script>|`name`".to_owned();
+    for (cell, title) in results.cells.iter_mut().zip(titles) {
+        cell.note = Some(title.to_owned());
+    }
+    // Two specs of one size, which only their ids tell apart.
+    let long = SpecId::new(&format!("2c4g-{}_.x", "y".repeat(56))).unwrap();
+    for cell in results.cells.iter_mut().filter(|cell| cell.spec == results.specs[1].id) {
+        cell.spec = long.clone();
+    }
+    results.specs[1] = Spec { id: long, ..results.specs[0].clone() };
+    if let ResultSource::Measured { run, servers, engine, .. } = &mut results.source {
+        results.name.clone_into(run);
+        *servers = titles.map(str::to_owned).to_vec();
+        *engine = "<b>engine</b> | x".to_owned();
+    }
+    results
 }
 
 fn measured(rehearsal: Option<Rehearsal>) -> ResultSource {
@@ -210,6 +249,7 @@ pub(crate) fn cell(spec: &Spec, scenario: &Scenario, qps: Option<MilliRate>) -> 
         qps,
         tps: None,
         p95_us: None,
+        p99_us: None,
         trials: 1,
         values: Vec::new(),
         note: None,

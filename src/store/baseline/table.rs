@@ -78,6 +78,7 @@ impl Reader<'_> {
             qps: Some(rate(qps)?),
             tps: None,
             p95_us: None,
+            p99_us: None,
             trials: 1,
             values: Vec::new(),
             note: None,

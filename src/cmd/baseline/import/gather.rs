@@ -114,6 +114,7 @@ fn cell(numbers: &[Number]) -> (ResultCell, Option<String>) {
         qps: rate.map(MilliRate),
         tps: None,
         p95_us: None,
+        p99_us: None,
         trials: 1,
         values: Vec::new(),
         note: None,
