@@ -132,6 +132,9 @@ pub struct RunArgs {
     /// Which server of our own.
     #[command(flatten)]
     pub server: ServerArgs,
+    /// Go on with --resume where server or dataset are not what they were; the results say so
+    #[arg(long, requires = "resume")]
+    pub accept_changes: bool,
     /// Drop all tables of a schema that holds something else than the dataset, after naming them
     #[arg(long)]
     pub replace: bool,

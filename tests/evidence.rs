@@ -12,6 +12,7 @@ use std::fs;
 use std::time::Duration;
 
 use common::Server;
+use gridbench::driver::adapter::Admin;
 use workspace::{Workspace, number, said};
 
 const MATRIX: &str = r#"
@@ -115,7 +116,12 @@ fn a_cached_dataset_on_too_small_a_pool_has_no_number_and_the_reason_has_the_fig
     let small = Server::start(&["--innodb-buffer-pool-size=8M"]);
     let workspace = Workspace::new(&small.endpoint(), MATRIX);
     let output = workspace.run(&only);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("1c1g read-only-range: not full-cache: "), "{}", said(&output));
+    let run = workspace.directory().display().to_string();
+    let audit = workspace.command(&["audit", &run, "--fail-on-findings"]).output().unwrap();
+    assert_eq!(audit.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&audit.stdout).contains("REFUSED"));
     let page = fs::read_to_string(workspace.directory().join("pages/page.md")).unwrap();
     let note = page.lines().find(|line| line.contains("not full-cache")).unwrap_or(&page);
     assert!(note.contains("pages were read from disk in the window"), "{note}");
@@ -128,6 +134,39 @@ fn a_cached_dataset_on_too_small_a_pool_has_no_number_and_the_reason_has_the_fig
     assert_eq!(larger.status.code(), Some(0), "{}", said(&larger));
     let page = fs::read_to_string(workspace.directory().join("pages/page.md")).unwrap();
     assert!(!page.contains("not larger-than-memory"), "{page}");
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_server_that_it_began_with() {
+    let server = Server::start(&[]);
+    let matrix = MATRIX.replace("2500ms", "300ms").replace("60_000", "500");
+    let workspace = Workspace::new(&server.endpoint(), &matrix);
+    let output = workspace.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let cells = workspace.directory().join("cells.csv");
+    let whole = fs::read_to_string(&cells).unwrap();
+    // As if it had been killed before its last trial.
+    let kept: Vec<&str> = whole.lines().take(3).collect();
+    fs::write(&cells, kept.join("\n") + "\n").unwrap();
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut admin = Admin::connect(&server.endpoint()).await.unwrap();
+        admin.execute("SET GLOBAL innodb_io_capacity = 1234").await.unwrap();
+        admin.close().await;
+    });
+    let refused = workspace.run(&["--resume"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    let words = said(&refused);
+    assert!(words.contains("server.innodb_io_capacity `200` against `1234`"), "{words}");
+    assert!(words.contains("--accept-changes"), "{words}");
+    assert_eq!(fs::read_to_string(&cells).unwrap().lines().count(), 3, "nothing was measured");
+
+    let accepted = workspace.run(&["--resume", "--accept-changes"]);
+    assert_eq!(accepted.status.code(), Some(0), "{}", said(&accepted));
+    assert_eq!(workspace.rows("cells.csv").len(), 3);
+    let manifest = fs::read_to_string(workspace.directory().join("manifest.json")).unwrap();
+    assert!(manifest.contains("innodb_io_capacity `200` against `1234`"), "{manifest}");
 }
 
 /// How often a run is killed: more of it with GRIDBENCH_TEST_KILLS.

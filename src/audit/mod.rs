@@ -92,6 +92,7 @@ pub const CODES: &[&str] = &[
     cells::RATIO,
     specs::ORDER,
     specs::CLASS,
+    specs::REFUSED,
     specs::RANGE_ABOVE_POINT,
     tables::LARGER_FASTER,
     tables::LARGER_FASTER_SPEC,

@@ -4,7 +4,7 @@
 //! Must not know: other tables.
 
 use super::view::{Number, View};
-use super::{Finding, KnownServer};
+use super::{CellReference, Finding, KnownServer};
 use crate::model::{
     Access, Bytes, DatasetClass, ROW_BYTES, ReadType, Scenario, Spec, WorkloadOptions,
 };
@@ -12,6 +12,7 @@ use crate::ui::figures;
 
 pub(super) const ORDER: &str = "SPEC-ORDER";
 pub(super) const CLASS: &str = "CLASS";
+pub(super) const REFUSED: &str = "REFUSED";
 pub(super) const RANGE_ABOVE_POINT: &str = "RANGE-ABOVE-POINT";
 
 /// A larger spec may be slower by this share: repeats scatter, and a second socket costs.
@@ -26,8 +27,29 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         peaks.iter().filter_map(|number| order(*number, &peaks)).collect();
     findings.extend(class(view, &view.numbers()));
+    findings.extend(refused(view));
     findings.extend(peaks.iter().filter_map(|number| range_above_point(*number, &peaks)));
     findings
+}
+
+/// Cells that were measured and have no number, because the server's counters say that they are
+/// not of the table's class.
+fn refused(view: &View<'_>) -> impl Iterator<Item = Finding> {
+    let results = view.results;
+    let cells = results.cells.iter().filter(|cell| cell.is_refused(results.class));
+    cells.map(|cell| Finding {
+        code: REFUSED,
+        cells: vec![CellReference {
+            table: results.name.clone(),
+            spec: cell.spec.clone(),
+            scenario: cell.scenario.clone(),
+            concurrency: cell.concurrency,
+        }],
+        arithmetic: cell.note.clone().unwrap_or_default(),
+        sentence: "By what the server read from disk in the measured window, the cell is not of \
+                   the class that its table claims: it has no number."
+            .to_owned(),
+    })
 }
 
 /// A larger spec that is slower than the fastest smaller one, on no more rows.

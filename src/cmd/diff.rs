@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use super::pages::write_page;
 use super::{Failure, Outcome};
 use crate::cli::{DiffArgs, DiffFormat, FailOn};
-use crate::model::{CellComparison, ResultSet, Verdict};
+use crate::model::{CellComparison, ResultSet, ResultSource, Verdict};
 use crate::report::{
     self, COMPARISONS, ComparisonModel, Format, Layout, comparison_csv, comparison_json,
     comparison_junit, comparison_markdown, comparison_opening, comparison_summary,
@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Fai
     };
     check_names(&options, [&measured, &baseline])?;
     let comparison = compare(&measured, &baseline, &options);
+    let failing: Vec<Verdict> = arguments.fail_on.iter().map(|on| verdict(*on)).collect();
     let page = match &arguments.page {
         Some(path) => {
             let model = report::comparison_model(&comparison, &measured, &baseline);
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Fai
         DiffFormat::Md => printer.data(&comparison_markdown(&comparison))?,
         DiffFormat::Csv => printer.data(&comparison_csv(&comparison))?,
         DiffFormat::Json => printer.data(&comparison_json(&comparison))?,
-        DiffFormat::Junit => printer.data(&comparison_junit(&comparison))?,
+        DiffFormat::Junit => printer.data(&comparison_junit(&comparison, &failing))?,
     }
     if !matches!(arguments.format, DiffFormat::Table | DiffFormat::Md) {
         printer.talk(&comparison_opening(&comparison));
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &DiffArgs, printer: Printer) -> Result<Outcome, Fai
         write_page(path, &page)?;
         printer.talk(&format!("wrote {}", path.display()));
     }
-    let fails = |cell: &CellComparison| arguments.fail_on.iter().any(|on| is(*on, cell.verdict));
+    let fails = |cell: &CellComparison| failing.contains(&cell.verdict);
     Ok(if comparison.cells.iter().any(fails) { Outcome::Regression } else { Outcome::Done })
 }
 
@@ -74,12 +75,12 @@ fn page(path: &Path, template: Option<&str>, model: &ComparisonModel) -> Result<
     report::render_comparison(model, &layout).map_err(Failure::input)
 }
 
-fn is(on: FailOn, verdict: Verdict) -> bool {
+fn verdict(on: FailOn) -> Verdict {
     match on {
-        FailOn::Regressed => verdict == Verdict::Regressed,
-        FailOn::Inconclusive => verdict == Verdict::Inconclusive,
-        FailOn::Missing => verdict == Verdict::Missing,
-        FailOn::NotComparable => verdict == Verdict::NotComparable,
+        FailOn::Regressed => Verdict::Regressed,
+        FailOn::Inconclusive => Verdict::Inconclusive,
+        FailOn::Missing => Verdict::Missing,
+        FailOn::NotComparable => Verdict::NotComparable,
     }
 }
 
@@ -89,11 +90,12 @@ fn thresholds(typed: &[String]) -> Result<CompareOptions, Failure> {
     let mut has_general = false;
     for text in typed {
         let (name, percent) = match text.rsplit_once('=') {
-            Some((name, percent)) => (Some(name), percent),
+            Some((name, percent)) if !name.is_empty() => (Some(name), percent),
+            Some(_) => return Err(Failure::input(anyhow!("--threshold {text}: of what?"))),
             None => (None, text.as_str()),
         };
         let share = share(percent).ok_or_else(|| {
-            Failure::input(anyhow!("--threshold {text}: give a percentage of 0 or more"))
+            Failure::input(anyhow!("--threshold {text}: give a percentage, 0 or more, below 100"))
         })?;
         let is_again = match name {
             None => std::mem::replace(&mut has_general, true),
@@ -110,10 +112,11 @@ fn thresholds(typed: &[String]) -> Result<CompareOptions, Failure> {
     Ok(options)
 }
 
-/// A percentage of 0 or more, as a share.
+/// A percentage of 0 or more, below 100, as a share.
 fn share(percent: &str) -> Option<f64> {
-    let number: f64 = percent.trim_end_matches('%').trim_end().parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number / 100.0)
+    let number = percent.strip_suffix('%').unwrap_or(percent).trim_end();
+    let number: f64 = number.parse().ok()?;
+    (0.0..100.0).contains(&number).then_some(number / 100.0)
 }
 
 /// A percentage, or what an A/A run found.
@@ -121,10 +124,19 @@ fn noise(out: &Path, text: &str) -> Result<f64, Failure> {
     if let Some(share) = share(text) {
         return Ok(share);
     }
+    if text.trim_end_matches('%').parse::<f64>().is_ok() {
+        let fault = anyhow!("--noise {text}: give a percentage, 0 or more, below 100, or a run");
+        return Err(Failure::input(fault));
+    }
     let results = store::resolve(out, text)?;
+    if matches!(results.source, ResultSource::Measured { rehearsal: Some(_), .. }) {
+        let fault = anyhow!("--noise {text}: a rehearsal's noise is not that of a measurement");
+        return Err(Failure::input(fault));
+    }
     let ppm = results.noise_ppm.ok_or_else(|| {
         Failure::input(anyhow!(
-            "--noise {text}: that is no A/A run; make one with `gridbench run MATRIX --aa`"
+            "--noise {text}: that is no A/A run with 3 repeats in each half; make one with \
+             `gridbench run MATRIX --aa`"
         ))
     })?;
     Ok(ppm as f64 / 1e6)
@@ -174,7 +186,7 @@ mod tests {
         assert_eq!(options.threshold, 0.03);
         let named = [("write-only".to_owned(), 0.1), ("s/2c4g".to_owned(), 0.0)];
         assert_eq!(options.thresholds, named);
-        for bad in ["NaN", "inf", "-0.1", "x", "s=", "s=-1", ""] {
+        for bad in ["NaN", "inf", "-0.1", "x", "s=", "s=-1", "", "=5", "5%%", "100", "1e308"] {
             assert_eq!(of(&[bad]).unwrap_err().exit_code, 2, "{bad}");
         }
         assert!(of(&["3", "4"]).is_err() && of(&["s=3", "s=4"]).is_err(), "one of them is a slip");

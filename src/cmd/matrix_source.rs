@@ -55,6 +55,12 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
         host: arguments.targets.is_none().then(|| host.clone()),
     };
     let mut plan = expand(matrix, &options).map_err(Failure::input)?;
+    if arguments.aa && plan.protocol.until.is_some() {
+        return Err(Failure::input(anyhow!(
+            "--aa measures everything so often, twice; `protocol.until` would go on with one half: \
+             leave one of them out"
+        )));
+    }
     if arguments.aa {
         plan.protocol.is_aa = true;
         plan.protocol.repeats = plan.protocol.repeats.saturating_mul(2);

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP become a request to stop.
+//! Ctrl-C, SIGTERM and SIGHUP become a request to stop; asked again, the process ends at once.
 //!
 //! Must not know: what is under way.
 
@@ -35,14 +35,24 @@ pub(super) fn listen() -> io::Result<Interrupt> {
             };
             loop {
                 tokio::select! {
-                    Some(()) = interrupts.recv() => seen.request(),
-                    Some(()) = terminations.recv() => seen.request(),
-                    Some(()) = hangups.recv() => seen.request(),
+                    Some(()) = interrupts.recv() => {}
+                    Some(()) = terminations.recv() => {}
+                    Some(()) = hangups.recv() => {}
                     else => return,
                 }
+                if seen.is_requested() {
+                    end_at_once();
+                }
+                seen.request();
             }
         });
     })?;
     is_ready.recv().map_err(|_| io::Error::other("the signal thread ended"))??;
     Ok(interrupt)
+}
+
+/// What is on disk is whole at any moment, and servers of our own end with this process.
+#[expect(clippy::exit, reason = "the second request does not wait for what the first began")]
+fn end_at_once() -> ! {
+    std::process::exit(130)
 }

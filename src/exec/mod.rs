@@ -180,6 +180,8 @@ impl TrialOutput {
     pub fn failed(reason: &str) -> Self {
         let measurement = Measurement {
             status: TrialStatus::Failed { reason: reason.to_owned() },
+            warmup_us: None,
+            warmup_level: None,
             measured_us: 0,
             events: 0,
             queries: 0,

@@ -19,6 +19,9 @@ use crate::model::{Counters, Endpoint, Evidence, ProcessUse, ServerUse};
 /// How long one look may take, a new connection for it included.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
+/// Less of the window than this is no evidence of the whole.
+const COVERED_PERCENT: u64 = 75;
+
 /// Reads what the server's process has used; only where it is on this host.
 pub type ProcessReader = Box<dyn Fn() -> Option<ProcessUse> + Send>;
 
@@ -163,16 +166,27 @@ impl Looks {
     pub fn evidence(&self) -> Evidence {
         let mut evidence = Evidence { trouble: self.trouble.clone(), ..Evidence::default() };
         let Some((start, end)) = self.window else { return evidence };
-        // The look at the end of the window comes a little after it.
         let late = end + Window::INTERVAL;
-        let inside: Vec<&Look> =
+        let mut inside: Vec<&Look> =
             self.looks.iter().filter(|look| start <= look.at && look.at < late).collect();
+        // The look at the end of the window comes a little after it; what comes after that one
+        // sees the drain.
+        if let Some(last) = inside.iter().position(|look| look.at >= end) {
+            inside.truncate(last + 1);
+        }
         for pair in inside.windows(2) {
             let elapsed = pair[1].at.saturating_duration_since(start);
             evidence.seconds.push((micros(elapsed), pair[1].since(pair[0])));
         }
-        if let (Some(first), Some(last)) = (inside.first(), inside.last()) {
+        if let [first, .., last] = inside[..] {
             evidence.window = last.since(first);
+        }
+        let length = micros(end - start);
+        if evidence.window.length_us.saturating_mul(100) < length.saturating_mul(COVERED_PERCENT) {
+            evidence.trouble.get_or_insert_with(|| {
+                let looked_at = evidence.window.length_us / 1_000;
+                format!("looked at {looked_at} of {} ms of the window", length / 1_000)
+            });
         }
         evidence
     }
@@ -222,8 +236,8 @@ mod tests {
             let process = Some(ProcessUse { cpu_us: pages * 10, ..ProcessUse::default() });
             Look { at, counters, process }
         };
-        let looks =
-            vec![look(-500, 0), look(1, 70), look(1_001, 75), look(2_003, 90), look(9_000, 99)];
+        let times = [(-500, 0), (1, 70), (1_001, 75), (2_003, 90), (2_400, 95), (9_000, 99)];
+        let looks = times.map(|(millis, pages)| look(millis, pages)).to_vec();
         let window = Some((start, start + Duration::from_secs(2)));
         let looks = Looks { looks, window, trouble: None };
         let evidence = looks.evidence();
@@ -234,6 +248,27 @@ mod tests {
             evidence.seconds.iter().map(|(at, used)| (*at, used.pages_read())).collect();
         assert_eq!(seconds, [(1_001_000, Some(5)), (2_003_000, Some(15))]);
         assert_eq!(looks.whole().and_then(|used| used.pages_read()), Some(99));
+        assert_eq!(evidence.trouble, None);
         assert_eq!(Looks::default().evidence(), Evidence::default());
+    }
+
+    #[test]
+    fn one_look_is_no_evidence_and_half_of_the_window_is_told() {
+        let start = Instant::now();
+        let end = start + Duration::from_secs(2);
+        let evidence = |times: &[u64]| {
+            let at = |millis: &u64| start + Duration::from_millis(*millis);
+            let look =
+                |millis| Look { at: at(millis), counters: Counters::default(), process: None };
+            let looks = times.iter().map(look).collect();
+            Looks { looks, window: Some((start, end)), trouble: None }.evidence()
+        };
+        let one = evidence(&[1, 3_100]);
+        assert_eq!((one.window, one.seconds.len()), (ServerUse::default(), 0));
+        assert_eq!(one.trouble.as_deref(), Some("looked at 0 of 2000 ms of the window"));
+        let half = evidence(&[0, 1_000]);
+        assert_eq!(half.window.length_us, 1_000_000);
+        assert_eq!(half.trouble.as_deref(), Some("looked at 1000 of 2000 ms of the window"));
+        assert_eq!(evidence(&[0, 1_000, 2_050]).trouble, None);
     }
 }

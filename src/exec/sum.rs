@@ -31,6 +31,10 @@ pub(super) struct Sum {
 /// What the coordinator itself knows of a measurement.
 pub(super) struct Frame {
     pub(super) status: TrialStatus,
+    /// Load before the window; `None`: it did not begin.
+    pub(super) warmup: Option<Duration>,
+    /// Whether that ended because the rate was level; `None` where its length was fixed.
+    pub(super) warmup_level: Option<bool>,
     pub(super) measured: Duration,
     pub(super) intervals: Vec<Interval>,
     pub(super) load_threads: u32,
@@ -108,6 +112,8 @@ impl Sum {
         }
         let measurement = Measurement {
             status: frame.status,
+            warmup_us: frame.warmup.map(micros),
+            warmup_level: frame.warmup_level,
             measured_us: micros(frame.measured),
             events: totals.events,
             queries: totals.queries.total(),

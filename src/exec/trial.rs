@@ -84,6 +84,8 @@ struct Progress {
     ends: Vec<ThreadEnd>,
     /// The threads all of whose connections fail, and in which words.
     failing: BTreeMap<u32, String>,
+    /// Whether the warm-up ended because the rate was level, where that was asked for.
+    warmup_level: Option<bool>,
     /// For each whole second of the warm-up, how many threads have told, and the statements that
     /// they had answered since the load began.
     warmed: BTreeMap<u32, (u32, u64)>,
@@ -141,7 +143,9 @@ impl Trial<'_> {
         self.observe(TrialEvent::Phase(Phase::Warmup));
         if self.setup.warmup_max > self.setup.warmup {
             self.listen(Some(window.start), Progress::is_warm(self.setup));
-            if self.stop.is_none() && Instant::now() < window.start {
+            let is_level = self.stop.is_none() && Instant::now() < window.start;
+            self.progress.warmup_level = Some(is_level);
+            if is_level {
                 window = window.beginning(Instant::now() + CHANGE_DELAY);
                 self.control.send_replace(Control::Load(window));
                 self.observe(TrialEvent::Window { start: window.start, end: window.end });
@@ -286,6 +290,8 @@ impl Trial<'_> {
         };
         sum.output(Frame {
             status,
+            warmup: window.map(|window| window.start - window.load),
+            warmup_level: self.progress.warmup_level,
             measured,
             intervals: self.progress.intervals,
             load_threads: self.threads,

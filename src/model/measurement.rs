@@ -24,6 +24,10 @@ pub enum TrialStatus {
 pub struct Measurement {
     /// How it ended; the figures of a trial that is not done are never published.
     pub status: TrialStatus,
+    /// Length of the warm-up; `None` where the load did not begin, or the engine does not say.
+    pub warmup_us: Option<u64>,
+    /// Whether it ended because the rate was level; `None` where its length was fixed.
+    pub warmup_level: Option<bool>,
     /// Length of the measured window as the clock saw it.
     pub measured_us: u64,
     /// Events that began in the window and ended well.

@@ -114,6 +114,19 @@ pub struct ResultCell {
     pub note: Option<String>,
 }
 
+impl ResultCell {
+    /// How the note begins of a cell whose data and cache are not of its class.
+    pub fn refusal(class: DatasetClass) -> String {
+        format!("not {}: ", class.name())
+    }
+
+    /// Whether it was measured and has no number because it is not of this class.
+    pub fn is_refused(&self, class: DatasetClass) -> bool {
+        let begins = |note: &String| note.starts_with(&Self::refusal(class));
+        self.qps.is_none() && self.note.as_ref().is_some_and(begins)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

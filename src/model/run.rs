@@ -44,6 +44,9 @@ pub struct ServerRecord {
     pub load_cpus: Vec<u32>,
     /// Bytes that the dataset takes there, as the server counts them.
     pub dataset_bytes: Option<u64>,
+    /// What was not the same when the run went on after an interruption, and was accepted; empty
+    /// where nothing changed.
+    pub changes: Vec<String>,
     /// The dataset before the first trial; `None` in runs that an older gridbench wrote.
     pub dataset: Option<DatasetRecord>,
 }

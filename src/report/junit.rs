@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 use crate::model::{CellComparison, Comparison, Verdict};
 use crate::ui::figures;
 
-/// One suite. A regression is a failure; what carries no verdict is skipped, with the reason.
-pub fn comparison_junit(comparison: &Comparison) -> String {
-    let count = |verdicts: &[Verdict]| {
-        comparison.cells.iter().filter(|cell| verdicts.contains(&cell.verdict)).count()
+/// One suite. A cell with one of the verdicts in `failing` is a failure; else what carries no
+/// verdict is skipped, with the reason.
+pub fn comparison_junit(comparison: &Comparison, failing: &[Verdict]) -> String {
+    let count = |name: &str| {
+        let cells = comparison.cells.iter();
+        cells.filter(|cell| element(cell.verdict, failing) == Some(name)).count()
     };
-    let failures = count(&[Verdict::Regressed]);
-    let skipped = count(&[Verdict::Inconclusive, Verdict::Missing, Verdict::NotComparable]);
+    let (failures, skipped) = (count("failure"), count("skipped"));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <testsuite name=\"{} against {}\" tests=\"{}\" failures=\"{failures}\" \
@@ -30,7 +31,7 @@ pub fn comparison_junit(comparison: &Comparison) -> String {
             escape(cell.scenario.as_str()),
             escape(&name(cell))
         );
-        xml += &match element(cell.verdict) {
+        xml += &match element(cell.verdict, failing) {
             None => "/>\n".to_owned(),
             Some(element) => {
                 let message = escape(&message(cell));
@@ -41,10 +42,10 @@ pub fn comparison_junit(comparison: &Comparison) -> String {
     xml + "</testsuite>\n"
 }
 
-fn element(verdict: Verdict) -> Option<&'static str> {
+fn element(verdict: Verdict, failing: &[Verdict]) -> Option<&'static str> {
     match verdict {
-        Verdict::Improved | Verdict::Within => None,
-        Verdict::Regressed => Some("failure"),
+        failed if failing.contains(&failed) => Some("failure"),
+        Verdict::Improved | Verdict::Within | Verdict::Regressed => None,
         Verdict::Inconclusive | Verdict::Missing | Verdict::NotComparable => Some("skipped"),
     }
 }
@@ -134,6 +135,9 @@ mod tests {
             "  </testcase>",
             "</testsuite>",
         ];
-        assert_eq!(comparison_junit(&comparison).lines().collect::<Vec<_>>(), lines);
+        let xml = comparison_junit(&comparison, &[Verdict::Regressed]);
+        assert_eq!(xml.lines().collect::<Vec<_>>(), lines);
+        let strict = comparison_junit(&comparison, &[Verdict::Inconclusive]);
+        assert!(strict.contains("failures=\"1\" skipped=\"0\""), "{strict}");
     }
 }

@@ -143,14 +143,21 @@ impl Sides<'_> {
         };
         // Other data is another question: the ratio stands, and no verdict follows.
         let is_alike = ours.is_some_and(|ours| shape(ours) == shape(theirs));
+        let has_both = measured.is_some() && theirs.qps.is_some();
         let verdict = match findings {
+            None if obstacle.is_none() && has_both => Verdict::Inconclusive,
             None if obstacle.is_none() => Verdict::Missing,
             _ => Verdict::NotComparable,
         };
+        if verdict == Verdict::Inconclusive {
+            notes.push("a trial of 0 QPS: no ratio follows".to_owned());
+        }
         notes.extend(obstacle);
         if let Some(ours) = ours.filter(|_| notes.is_empty()) {
             notes.extend(differences(ours, theirs));
             notes.extend(self.engines_note());
+            let [_, meant] = self.environment_differences(&theirs.spec);
+            notes.extend((!meant.is_empty()).then(|| format!("across {}", meant.join(", "))));
             notes.extend(ours.note.clone());
             notes.extend(theirs.note.clone());
             notes.extend(findings.filter(|of| is_alike && !of.has_power).map(|_| powerless(pair)));
@@ -249,8 +256,9 @@ impl Sides<'_> {
         if let Some(difference) = self.protocol_difference() {
             return Some(difference);
         }
-        if let Some(difference) = self.environment_difference(spec) {
-            return Some(difference);
+        let [obstacles, _] = self.environment_differences(spec);
+        if !obstacles.is_empty() {
+            return Some(obstacles.join(", "));
         }
         let no_scale = ours.qps.is_some() && pair.theirs.qps == Some(MilliRate(0));
         no_scale.then(|| "the baseline's rate is 0".to_owned())
@@ -275,21 +283,24 @@ impl Sides<'_> {
         (our != their).then(|| format!("keys by the {our} law here, by the {their} law there"))
     }
 
-    /// What the two were measured in or on that is not the same, unless it is meant to differ.
-    /// Where one side does not know it, nothing is said.
-    fn environment_difference(&self, spec: &SpecId) -> Option<String> {
+    /// What the two were measured in or on that is not the same: that which forbids a comparison,
+    /// and that which is meant to differ. Where one side does not know it, nothing is said.
+    fn environment_differences(&self, spec: &SpecId) -> [Vec<String>; 2] {
         let facts = |side: &ResultSet| side.environment.get(spec).cloned();
-        let (ours, theirs): (Facts, Facts) = (facts(self.measured)?, facts(self.baseline)?);
+        let (Some(ours), Some(theirs)) = (facts(self.measured), facts(self.baseline)) else {
+            return [Vec::new(), Vec::new()];
+        };
         let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
         let value = |facts: &Facts, name: &String| {
             facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
         };
-        let different = names.into_iter().filter(|name| ours.get(*name) != theirs.get(*name));
-        let told: Vec<String> = different
-            .filter(|name| !self.options.is_across(name))
-            .map(|name| format!("{name} {} against {}", value(&ours, name), value(&theirs, name)))
-            .collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let differs = |name: &&String| ours.get(*name) != theirs.get(*name);
+        let told = |name: &String| {
+            format!("{name} {} against {}", value(&ours, name), value(&theirs, name))
+        };
+        let (meant, obstacles): (Vec<&String>, Vec<&String>) =
+            names.into_iter().filter(differs).partition(|name| self.options.is_across(name));
+        [obstacles, meant].map(|names| names.into_iter().map(told).collect())
     }
 
     /// Two clients may measure one server differently: the numbers are compared, and it is said.

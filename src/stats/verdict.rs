@@ -85,19 +85,28 @@ pub fn adjusted(findings: &[Option<Findings>]) -> Vec<Option<f64>> {
 pub fn verdict(findings: &Findings, adjusted_p: Option<f64>, floor: f64) -> Verdict {
     // A hair of slack: 95 against 100 is 5 %, whatever the last bit says.
     let floor = floor + 1e-9;
-    let differs = (findings.ratio - 1.0).abs() > floor;
-    let is_real = match (findings.p, findings.interval) {
-        (Some(_), _) => adjusted_p.is_some_and(|p| p <= SIGNIFICANCE),
-        (None, Some((low, high))) => low > 1.0 + floor || high < 1.0 - floor,
-        (None, None) => false,
+    let Findings { ratio, interval, p, .. } = *findings;
+    let is_above = |value: f64| value > 1.0 + floor;
+    let is_below = |value: f64| value < 1.0 - floor;
+    // A median that its own interval does not hold is of values that say two things.
+    let trusted = interval.filter(|(low, high)| (*low..=*high).contains(&ratio));
+    if trusted.is_some_and(|(low, high)| !is_below(low) && !is_above(high)) {
+        return Verdict::Within;
+    }
+    let (improved, regressed) = match p {
+        Some(_) => {
+            let is_real = adjusted_p.is_some_and(|p| p <= SIGNIFICANCE);
+            (is_real && is_above(ratio), is_real && is_below(ratio))
+        }
+        None => (
+            trusted.is_some_and(|(low, _)| is_above(low)),
+            trusted.is_some_and(|(_, high)| is_below(high)),
+        ),
     };
-    let lies_within = |(low, high): (f64, f64)| 1.0 - floor <= low && high <= 1.0 + floor;
-    match (differs, is_real) {
-        (true, true) if findings.ratio > 1.0 => Verdict::Improved,
-        (true, true) => Verdict::Regressed,
-        (false, true) => Verdict::Within,
-        (_, false) if findings.interval.is_some_and(lies_within) => Verdict::Within,
-        (_, false) => Verdict::Inconclusive,
+    match (improved, regressed) {
+        (true, _) => Verdict::Improved,
+        (_, true) => Verdict::Regressed,
+        _ => Verdict::Inconclusive,
     }
 }
 
@@ -127,7 +136,8 @@ mod tests {
     fn a_difference_must_be_larger_than_the_floor_and_than_chance() {
         assert_eq!(judged(&times(0.9), &OLD, 0.05), Verdict::Regressed);
         assert_eq!(judged(&times(1.1), &OLD, 0.05), Verdict::Improved);
-        assert_eq!(judged(&times(1.04), &OLD, 0.05), Verdict::Within, "real, and small");
+        assert_eq!(judged(&times(1.02), &OLD, 0.05), Verdict::Within, "real, and small");
+        assert_eq!(judged(&times(1.04), &OLD, 0.05), Verdict::Inconclusive, "it may be 6 %");
         assert_eq!(judged(&OLD, &OLD, 0.05), Verdict::Within, "the interval lies inside");
         assert_eq!(judged(&OLD, &OLD, 0.001), Verdict::Inconclusive, "it does not");
         assert_eq!(judged(&times(0.9)[..3], &OLD[..3], 0.05), Verdict::Inconclusive, "3 of each");
@@ -146,6 +156,8 @@ mod tests {
         assert_eq!(judged(&OLD, 100.0, 0.05), Verdict::Within);
         assert_eq!(judged(&OLD, 105.5, 0.05), Verdict::Inconclusive, "it straddles the floor");
         assert_eq!(judged(&OLD[..2], 200.0, 0.05), Verdict::Inconclusive, "2 have no interval");
+        let two_states = [106.0, 50.0, 50.1, 50.2, 50.3];
+        assert_eq!(judged(&two_states, 100.0, 0.05), Verdict::Inconclusive, "a median outside");
     }
 
     #[test]

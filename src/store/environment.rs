@@ -2,6 +2,8 @@
 //!
 //! Must not know: which of it is meant to differ.
 
+use std::collections::BTreeSet;
+
 use crate::model::{Bytes, Dataset, Facts, RunDescription, ServerRecord};
 
 /// The facts of one spec's measurements.
@@ -19,6 +21,8 @@ pub(super) fn facts(run: &RunDescription, server: &ServerRecord) -> Facts {
     let protocol = &run.plan.protocol;
     add("protocol.duration_ms", protocol.duration.as_millis().to_string());
     add("protocol.warmup_ms", protocol.warmup.as_millis().to_string());
+    add("protocol.warmup_max_ms", known(protocol.warmup_max.map(|longest| longest.as_millis())));
+    add("protocol.level_ppm", protocol.level_ppm.to_string());
     add("server.version", server.info.version.clone());
     add("server.is_managed", server.managed.to_string());
     add("server.cpus", known(count(&server.cpus)));
@@ -30,6 +34,9 @@ pub(super) fn facts(run: &RunDescription, server: &ServerRecord) -> Facts {
     let (transport, _) = server.info.address.split_once(':').unwrap_or(("unknown", ""));
     add("connection.transport", transport.to_owned());
     add("connection.tls", server.info.tls.clone().unwrap_or_else(|| "none".to_owned()));
+    if !server.changes.is_empty() {
+        add("server.changed_within_run", server.changes.join(", "));
+    }
     let planned = run.plan.specs.iter().find(|planned| planned.spec.id == server.spec);
     if let Some(planned) = planned {
         add("dataset.fingerprint", fingerprint(&planned.dataset));
@@ -50,6 +57,20 @@ fn count(cpus: &[u32]) -> Option<usize> {
 fn fingerprint(dataset: &Dataset) -> String {
     let Dataset { tables, table_size, charset, seed, .. } = dataset;
     format!("{tables} x {table_size} {charset} seed {seed}")
+}
+
+/// What is not the same of two records of one spec, as `server.version 8.0 against 9.7`.
+pub(super) fn changes(run: &RunDescription, [old, new]: [&ServerRecord; 2]) -> Vec<String> {
+    let (old, new) = (facts(run, old), facts(run, new));
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let value = |facts: &Facts, name: &String| {
+        facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
+    };
+    let is_changed =
+        |name: &&String| *name != "server.changed_within_run" && old.get(*name) != new.get(*name);
+    let told =
+        |name: &String| format!("{name} {} against {}", value(&old, name), value(&new, name));
+    names.into_iter().filter(is_changed).map(told).collect()
 }
 
 /// The buffer pool that the server has.

@@ -171,6 +171,9 @@ struct ServerWire {
     /// Absent in runs of an older gridbench.
     #[serde(default)]
     dataset: Option<DatasetRecordWire>,
+    /// Absent in runs of an older gridbench.
+    #[serde(default)]
+    changes: Vec<String>,
     #[serde(default)]
     tls: Option<String>,
     #[serde(default)]
@@ -190,6 +193,7 @@ impl From<&ServerRecord> for ServerWire {
             load_cpus: record.load_cpus.clone(),
             dataset_bytes: record.dataset_bytes,
             dataset: record.dataset.as_ref().map(Into::into),
+            changes: record.changes.clone(),
             tls: record.info.tls.clone(),
             round_trip_us: record.info.round_trip_us,
             variables: record.info.variables.clone(),
@@ -218,6 +222,7 @@ impl TryFrom<ServerWire> for ServerRecord {
             },
             cpus: wire.cpus,
             load_cpus: wire.load_cpus,
+            changes: wire.changes,
             dataset_bytes: wire.dataset_bytes,
             dataset: wire.dataset.map(TryInto::try_into).transpose()?,
         })

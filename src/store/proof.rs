@@ -2,7 +2,9 @@
 //!
 //! Must not know: rates.
 
-use crate::model::{Bytes, Counter, DatasetClass, ServerRecord, ServerUse, TrialStatus};
+use crate::model::{
+    Bytes, Counter, DatasetClass, Evidence, ResultCell, ServerRecord, ServerUse, TrialStatus,
+};
 
 use super::StoredTrial;
 use super::environment::pool_bytes;
@@ -20,14 +22,15 @@ pub(super) fn refuted(
 ) -> Option<String> {
     let data = server.and_then(|server| server.dataset_bytes).map(Bytes);
     let pool = server.and_then(pool_bytes);
-    let done = trials.iter().filter(|trial| trial.status == TrialStatus::Done);
-    let windows = done.filter_map(|trial| trial.evidence.as_ref()).map(|of| &of.window);
+    let windows = looked_at(trials).map(|of| &of.window);
     let told = match class {
         DatasetClass::FullCache => windows.filter_map(read_too_much).max().map(|(each, pages)| {
             format!("{pages} pages were read from disk in the window, {each} per 1000 statements")
         }),
         DatasetClass::LargerThanMemory => {
-            let mut pages = windows.filter_map(ServerUse::pages_read).peekable();
+            // Half of a window says what was read in it, not that nothing was in the other half.
+            let whole = looked_at(trials).filter(|of| of.trouble.is_none()).map(|of| &of.window);
+            let mut pages = whole.filter_map(ServerUse::pages_read).peekable();
             let has_looked = pages.peek().is_some();
             let fits = data.zip(pool).filter(|(data, pool)| data <= pool);
             match fits {
@@ -42,7 +45,19 @@ pub(super) fn refuted(
     let sizes = data.zip(pool).map(|(data, pool)| {
         format!(" (data {}, buffer pool {})", megabytes(data), megabytes(pool))
     });
-    Some(format!("not {}: {told}{}", class.name(), sizes.unwrap_or_default()))
+    Some(format!("{}{told}{}", ResultCell::refusal(class), sizes.unwrap_or_default()))
+}
+
+/// What is known of the server in those trials in which it was looked at and asked something.
+fn looked_at<'a>(trials: &'a [&StoredTrial]) -> impl Iterator<Item = &'a Evidence> {
+    let done = trials.iter().filter(|trial| trial.status == TrialStatus::Done);
+    let evidence = done.filter_map(|trial| trial.evidence.as_ref());
+    evidence.filter(|of| of.window.counters.get(Counter::Questions).is_some_and(|of| of > 0))
+}
+
+/// Whether the claim about data and cache was looked into in any of them.
+pub(super) fn is_looked_into(trials: &[&StoredTrial]) -> bool {
+    looked_at(trials).any(|of| of.trouble.is_none() && of.window.pages_read().is_some())
 }
 
 /// Pages for each thousand statements, and in all, where that is more than a cached dataset's.
@@ -60,7 +75,7 @@ fn megabytes(Bytes(bytes): Bytes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Counters, Evidence};
+    use crate::model::Counters;
     use crate::store::testing::{description, server};
 
     fn trial(pages: u64, queries: u64) -> StoredTrial {
@@ -83,6 +98,7 @@ mod tests {
             rate_met: None,
             client_bound: None,
             steady: None,
+            warmup_level: None,
             qps_lowest_second: None,
             qps_p5_second: None,
             evidence: Some(Evidence { window, ..Evidence::default() }),

@@ -4,22 +4,46 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{CellId, TrialStatus, counted};
+use crate::model::{CellId, TrialStatus, Until, counted};
 use crate::stats::{CONFIDENCE, mean_interval, outliers, two_samples};
 
 use super::StoredTrial;
 
-/// Whether noise cannot tell the second rates, which are higher, from the first: the intervals of
-/// both overlap. Without an interval nothing is known of noise, and nothing is equal.
+/// Of an interval that reaches further from its middle, an overlap shows ignorance, not equality.
+const EQUAL_HALF_WIDTH: f64 = 0.05;
+
+/// Whether noise cannot tell the second rates, which are higher, from the first: both are known
+/// well, and their intervals overlap. Without an interval nothing is known of noise, and nothing
+/// is equal.
 pub(super) fn equal(lower: &[f64], higher: &[f64]) -> bool {
-    let interval = |rates: &[f64]| {
-        let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
-        mean_interval(&logs, CONFIDENCE)
-    };
     match (interval(lower), interval(higher)) {
-        (Some((_, high)), Some((low, _))) => high >= low,
+        (Some(lower), Some(higher)) => {
+            [lower, higher].iter().all(|of| half_width(*of) <= EQUAL_HALF_WIDTH)
+                && lower.1 >= higher.0
+        }
         _ => false,
     }
+}
+
+/// Of logarithms.
+fn interval(rates: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+    mean_interval(&logs, CONFIDENCE)
+}
+
+/// Half of the interval of a rate, as a share of it.
+fn half_width((low, high): (f64, f64)) -> f64 {
+    ((high - low) / 2.0).exp() - 1.0
+}
+
+/// What is to be said where further trials were to narrow the interval and did not.
+pub(super) fn until_missed(rates: &[f64], until: Option<Until>) -> Option<String> {
+    let until = until.filter(|until| rates.len() >= until.repeats_max as usize)?;
+    let width = half_width(interval(rates)?);
+    (width > until.width_ppm as f64 / 1e6).then(|| {
+        let percent = (width * 1e3).round() / 10.0;
+        format!("known to {percent} % after all {}", counted(rates.len(), "trial"))
+    })
 }
 
 /// What a reader of the median must know of the trials behind it.
@@ -28,6 +52,11 @@ pub(super) fn doubts(done: &[&StoredTrial]) -> Vec<String> {
     let unsteady = done.iter().filter(|trial| trial.steady == Some(false)).count();
     if unsteady > 0 {
         doubts.push(format!("not steady in {unsteady} of {}", counted(done.len(), "trial")));
+    }
+    let unlevel = done.iter().filter(|trial| trial.warmup_level == Some(false)).count();
+    if unlevel > 0 {
+        let trials = counted(done.len(), "trial");
+        doubts.push(format!("warm-up at its limit and not level in {unlevel} of {trials}"));
     }
     let stalled = done.iter().filter_map(|trial| {
         let (lowest, rate) = (trial.qps_lowest_second?, trial.qps?);
@@ -40,7 +69,11 @@ pub(super) fn doubts(done: &[&StoredTrial]) -> Vec<String> {
         done.iter().filter_map(|trial| trial.qps).map(|rate| rate.per_second()).collect();
     let flagged = outliers(&rates).into_iter().filter(|is_outlier| *is_outlier).count();
     if flagged > 0 {
-        doubts.push(format!("{flagged} of {} an outlier, kept", counted(rates.len(), "trial")));
+        doubts.push(format!(
+            "{} among {}, kept",
+            counted(flagged, "outlier"),
+            counted(rates.len(), "trial")
+        ));
     }
     if let Some(command) = done.iter().find_map(|trial| {
         trial.evidence.as_ref().and_then(|evidence| evidence.disagreements().next())
@@ -52,6 +85,9 @@ pub(super) fn doubts(done: &[&StoredTrial]) -> Vec<String> {
     doubts
 }
 
+/// With fewer in each half, an A/A run shows scatter, not the noise of medians.
+const AA_REPEATS_MIN: usize = 3;
+
 /// The largest difference between odd and even repetitions of a cell, over all cells, in
 /// millionths: two measurements of the same thing. `None` where no cell has both.
 pub(super) fn noise_ppm(trials: &BTreeMap<&CellId, BTreeMap<u32, &StoredTrial>>) -> Option<u64> {
@@ -61,7 +97,11 @@ pub(super) fn noise_ppm(trials: &BTreeMap<&CellId, BTreeMap<u32, &StoredTrial>>)
             let side = done.filter(|(repetition, _)| *repetition % 2 == parity);
             side.filter_map(|(_, trial)| trial.qps).map(|rate| rate.per_second()).collect()
         };
-        two_samples(&side(0), &side(1)).map(|found| (found.ratio - 1.0).abs())
+        let (a, b) = (side(1), side(0));
+        let is_enough = a.len().min(b.len()) >= AA_REPEATS_MIN;
+        let found = is_enough.then(|| two_samples(&a, &b)).flatten()?;
+        // Neither of the two is the base.
+        Some(found.ratio.max(found.ratio.recip()) - 1.0)
     };
     let largest = trials.values().filter_map(shift).reduce(f64::max)?;
     Some((largest * 1e6).round() as u64)
@@ -76,6 +116,7 @@ mod tests {
         let (low, high) = ([100.0, 101.0, 99.0], [101.0, 102.0, 100.0]);
         assert!(equal(&low, &high));
         assert!(!equal(&low, &[150.0, 151.0, 149.0]));
+        assert!(!equal(&[2_000.0, 2_100.0, 900.0], &[4_600.0, 4_700.0, 1_900.0]), "ignorance");
         assert!(!equal(&low[..1], &high), "one trial has no interval");
     }
 }

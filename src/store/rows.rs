@@ -74,6 +74,8 @@ pub(super) struct CellRow {
     pub(super) level_slope_ppm: Option<i64>,
     pub(super) qps_lowest_second_milli: Option<u64>,
     pub(super) qps_p5_second_milli: Option<u64>,
+    pub(super) warmup_us: Option<u64>,
+    pub(super) warmup_level: Option<bool>,
 }
 
 /// How a trial ended.
@@ -156,6 +158,8 @@ impl CellRow {
             level_slope_ppm: level.map(|level| ppm(level.slope)),
             qps_lowest_second_milli: stalls.map(|stalls| milli(stalls.lowest)),
             qps_p5_second_milli: stalls.map(|stalls| milli(stalls.p5)),
+            warmup_us: m.warmup_us,
+            warmup_level: m.warmup_level,
         }
     }
 }

@@ -19,7 +19,9 @@ use super::lines::bytes_of_trials;
 use super::rows::{CellRow, ErrorRow, IntervalRow};
 use super::server_rows::{CommandRow, SecondRow, ServerRow};
 use super::wire::Invalid;
-use super::{StoreError, StoredTrial, TrialRecord, UnknownName, clock, disk, manifest, select};
+use super::{
+    StoreError, StoredTrial, TrialRecord, UnknownName, clock, disk, environment, manifest, select,
+};
 
 const LOCK: &str = ".lock";
 
@@ -133,12 +135,23 @@ impl RunDir {
         Ok(())
     }
 
-    /// Keeps what was observed of a server; a record of the same spec is replaced.
+    /// What of a server is not as this run has it from before; empty where the spec is new.
+    pub fn server_changes(&self, record: &ServerRecord) -> Vec<String> {
+        let known = self.description.servers.iter().find(|known| known.spec == record.spec);
+        known
+            .map_or_else(Vec::new, |known| environment::changes(&self.description, [known, record]))
+    }
+
+    /// Keeps what was observed of a server; a record of the same spec is replaced, and what it
+    /// says of changes kept.
     pub fn set_server(&mut self, record: ServerRecord) -> Result<(), StoreError> {
         self.lock()?;
         let mut description = self.description.clone();
         match description.servers.iter_mut().find(|known| known.spec == record.spec) {
-            Some(known) => *known = record,
+            Some(known) => {
+                let changes = [std::mem::take(&mut known.changes), record.changes.clone()].concat();
+                *known = ServerRecord { changes, ..record };
+            }
             None => description.servers.push(record),
         }
         manifest::write(&self.path, &description)?;

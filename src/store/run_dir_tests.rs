@@ -76,7 +76,7 @@ fn a_failed_trial_has_empty_figures_and_never_zeros() {
     let cells = std::fs::read_to_string(run.path().join("cells.csv")).unwrap();
     let failed = cells.lines().nth(2).unwrap();
     assert!(failed.contains(",failed,no\\nroute,2025-12-10T16:18:36.007Z,250,25000,250,25000,,,"));
-    assert!(failed.ends_with(",,,,,,,,,1,,,,,"), "{failed}");
+    assert!(failed.ends_with(",,,,,,,,,1,,,,,,,"), "{failed}");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_corrupt_row_in_the_middle_is_named_and_nothing_is_cut() {
     drop(run);
     let mut run = RunDir::open(out.path(), &name).unwrap();
     let error = run.lock().unwrap_err().to_string();
-    assert!(error.contains("cells.csv:3: this is not a row of 55 fields"), "{error}");
+    assert!(error.contains("cells.csv:3: this is not a row of 57 fields"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), corrupt);
 }
 

@@ -126,7 +126,10 @@ impl Pair<'_> {
     fn cells(&self, latest: &Latest<'_>) -> Vec<ResultCell> {
         let levels = self.levels(latest);
         match self.plan.protocol.publish {
-            Publish::All => levels.iter().map(|level| self.one_level(level)).collect(),
+            Publish::All => {
+                let has_stopped = self.has_stopped(&levels);
+                levels.iter().map(|level| self.one_level(level, has_stopped)).collect()
+            }
             Publish::Peak if levels.is_empty() => Vec::new(),
             Publish::Peak => vec![self.peak(&levels)],
         }
@@ -152,10 +155,14 @@ impl Pair<'_> {
         levels
     }
 
-    fn one_level(&self, level: &Level<'_>) -> ResultCell {
+    fn one_level(&self, level: &Level<'_>, has_stopped: bool) -> ResultCell {
         let mut notes = self.doubts(level);
         if level.qps().is_none() {
-            notes = vec![self.why_not(std::slice::from_ref(level))];
+            let is_left_out = has_stopped && level.trials.is_empty() && level.excluded.is_none();
+            notes = vec![match is_left_out {
+                true => "left out: the rate had fallen below".to_owned(),
+                false => self.why_not(std::slice::from_ref(level)),
+            }];
         }
         ResultCell { concurrency: Some(level.concurrency), ..self.cell(Some(level), notes) }
     }
@@ -235,7 +242,13 @@ impl Pair<'_> {
     fn doubts(&self, level: &Level<'_>) -> Vec<String> {
         let told = [self.repetitions(level), level.failed_events(), level.unfinished()];
         let told = told.into_iter().flatten().chain(level.limits());
-        told.chain(repeats::doubts(&level.done().collect::<Vec<_>>())).collect()
+        let done: Vec<&StoredTrial> = level.done().collect();
+        let is_proved = self.plan.rehearsal.is_some() || proof::is_looked_into(&done);
+        let unproved = (!is_proved).then(|| {
+            format!("not proved to be {}: too few looks at the server", self.plan.class().name())
+        });
+        let until = repeats::until_missed(&level.rates(), self.plan.protocol.until);
+        told.chain(repeats::doubts(&done)).chain(until).chain(unproved).collect()
     }
 
     /// Says so where a number stands on fewer repetitions than the protocol wants.

@@ -1,8 +1,19 @@
 //! What a page shows of which trials.
 
 use super::*;
-use crate::model::{ErrorCount, Exclusion, Rehearsal, Skip};
+use crate::model::{
+    Counter, Counters, ErrorCount, Evidence, Exclusion, Rehearsal, ServerUse, Skip,
+};
 use crate::store::testing::description;
+
+/// A server that read nothing from disk.
+fn looked_at() -> Evidence {
+    let mut counters = Counters::default();
+    counters.set(Counter::PagesRead, Some(0));
+    counters.set(Counter::Questions, Some(1_000));
+    let window = ServerUse { length_us: 1_000_000, counters, process: None };
+    Evidence { window, ..Evidence::default() }
+}
 
 /// A trial of the cell with that place in the plan.
 fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u64) -> StoredTrial {
@@ -20,8 +31,9 @@ fn trial(number: u64, cell: usize, repetition: u32, status: TrialStatus, qps: u6
         events_unfinished: 0,
         errors: Vec::new(),
         rate_met: None,
-        evidence: None,
+        evidence: done.then(looked_at),
         steady: None,
+        warmup_level: None,
         qps_lowest_second: None,
         qps_p5_second: None,
         client_bound: done.then_some(false),

@@ -188,6 +188,7 @@ pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
         },
         cpus: vec![0, 1],
         load_cpus: vec![2],
+        changes: Vec::new(),
         dataset_bytes: Some(1),
         dataset: None,
     }
@@ -222,6 +223,8 @@ impl SampleTrial {
         };
         let measurement = Measurement {
             status: TrialStatus::Done,
+            warmup_us: Some(500_000),
+            warmup_level: Some(true),
             measured_us: 2_000_000,
             events: qps / 5,
             queries: qps * 2,
@@ -266,6 +269,8 @@ impl SampleTrial {
         let mut trial = Self::done(run, cell, repetition, 0);
         trial.measurement = Measurement {
             status: TrialStatus::Failed { reason: why.into() },
+            warmup_us: None,
+            warmup_level: None,
             measured_us: 0,
             errors: Vec::new(),
             latency: None,
@@ -308,17 +313,12 @@ impl SampleTrial {
 /// A server that read a page for each query.
 fn evidence(qps: u64) -> Evidence {
     let mut counters = Counters::default();
-    counters.set(Counter::PagesRead, Some(qps));
-    counters.set(Counter::Questions, Some(qps));
+    [Counter::PagesRead, Counter::Questions].map(|counter| counters.set(counter, Some(qps)));
     let process = Some(ProcessUse { cpu_us: 5, disk_read_bytes: None, disk_write_bytes: Some(1) });
-    let second = ServerUse { length_us: 1_000_100, counters, process };
-    Evidence {
-        window: second,
-        seconds: vec![(1_000_200, second)],
-        commands: vec![CommandCount { counter: Counter::ComSelect, sent: qps, seen: None }],
-        uncertain: 1,
-        trouble: None,
-    }
+    let window = ServerUse { length_us: 1_000_100, counters, process };
+    let commands = vec![CommandCount { counter: Counter::ComSelect, sent: qps, seen: None }];
+    let seconds = vec![(1_000_200, window)];
+    Evidence { window, seconds, commands, uncertain: 1, trouble: None }
 }
 
 fn histogram(samples_us: &[u64]) -> Histogram {
@@ -444,6 +444,7 @@ prop_compose! {
             client_ceiling_qps_milli: service[0], client_bound: flags[1], load_threads: small[5],
             steady: flags[0], level_halves_ppm: signed[0], level_slope_ppm: signed[1],
             qps_lowest_second_milli: client[0], qps_p5_second_milli: client[1],
+            warmup_us: client[2], warmup_level: flags[1],
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct StoredTrial {
     pub rate_met: Option<bool>,
     /// Whether the client was what limited the rate, where that is known.
     pub client_bound: Option<bool>,
+    /// Whether the warm-up ended because the rate was level; `None` where its length was fixed.
+    pub warmup_level: Option<bool>,
     /// Whether the rate was level over the window; `None` where it had too few whole seconds.
     pub steady: Option<bool>,
     /// Statements in the lowest whole second.
@@ -79,6 +81,7 @@ impl TryFrom<CellRow> for StoredTrial {
             errors: Vec::new(),
             rate_met: row.rate_met,
             client_bound: row.client_bound,
+            warmup_level: row.warmup_level,
             steady: row.steady,
             qps_lowest_second: row.qps_lowest_second_milli.map(MilliRate),
             qps_p5_second: row.qps_p5_second_milli.map(MilliRate),

@@ -208,6 +208,9 @@ fn protocol(plan: &Plan) -> String {
     )
 }
 
+/// The fewest on each side that can show anything.
+const LEAST_REPEATS: usize = 4;
+
 /// Which differences so many repeats can show, before any is made.
 fn power(plan: &Plan) -> String {
     let repeats = plan.protocol.repeats as usize / if plan.protocol.is_aa { 2 } else { 1 };
@@ -226,7 +229,10 @@ fn power(plan: &Plan) -> String {
             "a change of all cells can be shown, of one alone among {numbers} only from {one} \
              repeats on"
         ),
-        _ => format!("no change can be shown: it takes 4 repeats, {one} for one cell alone"),
+        _ if one == LEAST_REPEATS => format!("no change can be shown: it takes {one} repeats"),
+        _ => format!(
+            "no change can be shown: it takes {LEAST_REPEATS} repeats, {one} for one cell alone"
+        ),
     };
     let against_number = match repeats {
         0..=2 => "no interval below 3 repeats",
@@ -278,16 +284,18 @@ fn budgets(plan: &Plan, estimate: &Estimate, managed_on: Option<&Host>) -> Vec<S
     if plan.trials().is_empty() {
         return vec!["Time         nothing can run here".to_owned()];
     }
-    let mut lines = vec![time(estimate)];
+    let mut lines = vec![time(plan, estimate)];
     lines.extend(refreshes(plan, estimate));
     lines.extend([disk(estimate, managed_on), connections(estimate)]);
     lines.extend(estimate.handles.as_ref().map(statement_handles));
     lines
 }
 
-fn time(estimate: &Estimate) -> String {
+fn time(plan: &Plan, estimate: &Estimate) -> String {
+    let is_open = plan.protocol.until.is_some() || plan.protocol.warmup_max.is_some();
+    let about = if is_open { "at least" } else { "about" };
     format!(
-        "Time         about {}: trials {}, loading {}, around them {}\n\
+        "Time         {about} {}: trials {}, loading {}, around them {}\n\
          {INDENT}loading, if not done yet: {} at {} a second, {} at {};\n\
          {INDENT}by LOAD DATA LOCAL where MySQL allows it, by prepared INSERT elsewhere",
         duration(estimate.total()),

@@ -40,7 +40,8 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     // A connection is an open file, and the usual limit is below the published concurrencies.
     raise_open_files().context("cannot raise the limit on open files")?;
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
-    let means = Means { sites, engine, replace: arguments.replace };
+    let accept_changes = arguments.accept_changes;
+    let means = Means { sites, engine, accept_changes, replace: arguments.replace };
     let mut session = Session::new(&loaded, means, directory, interrupt, printer)?;
     let outcome = session.measure()?;
     summary::finish(session.into_directory(), &loaded.plan, outcome, printer)

@@ -38,8 +38,22 @@ pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct Means {
     pub(super) sites: Sites,
     pub(super) engine: LoadEngine,
+    /// Whether a run goes on where server or dataset are not what they were.
+    pub(super) accept_changes: bool,
     /// Whether the tables of a schema that holds something else are dropped.
     pub(super) replace: bool,
+}
+
+/// A run that would go on on something else than it began with.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{spec}: this is not what the run began with:\n  {changes}\nits trials would be of two things; \
+     set it back, start a new run without --resume, or go on all the same with --accept-changes, \
+     which the results will say"
+)]
+struct Changed {
+    spec: String,
+    changes: String,
 }
 
 pub(super) struct Session<'a> {
@@ -124,6 +138,7 @@ impl<'a> Session<'a> {
                 self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
+            Err(error) if error.is::<Changed>() => return Err(Failure::input(error)),
             Err(error) => return self.fail_rest(rounds, &chain(&error)),
         };
         let mut previous = None;
@@ -167,15 +182,22 @@ impl<'a> Session<'a> {
         let report = self.load(planned, &site, refresh)?;
         site.endpoint.database = Some(report.database.clone());
         self.own_tables(planned, &site, refresh)?;
-        self.directory.set_server(ServerRecord {
+        let mut record = ServerRecord {
             spec: id.clone(),
             managed: site.managed.is_some(),
             info,
             cpus: site.server_cpus().to_vec(),
             load_cpus: site.load_cpus(),
+            changes: Vec::new(),
             dataset_bytes: report.dataset_bytes,
             dataset: Some(dataset::record(&report)),
-        })?;
+        };
+        let changes = self.directory.server_changes(&record);
+        if !changes.is_empty() && !self.means.accept_changes {
+            return Err(Changed { spec: id.to_string(), changes: changes.join("\n  ") }.into());
+        }
+        record.changes = changes;
+        self.directory.set_server(record)?;
         Ok(site)
     }
 

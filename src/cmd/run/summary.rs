@@ -4,6 +4,7 @@
 
 use crate::cmd::{Failure, Outcome, pages};
 use crate::model::{Plan, ResultCell, ResultSet};
+use crate::stats::{CONFIDENCE, mean_interval};
 use crate::store::RunDir;
 use crate::ui::{Align, Printer, Table, figures};
 
@@ -16,6 +17,8 @@ pub(super) fn finish(
     let results = directory.results()?;
     let written = pages::write(&results, &directory.path().join("pages"))?;
     printer.data(&grid(&results, plan))?;
+    let refused = refused(&results);
+    refused.iter().for_each(|line| printer.talk(line));
     printer.talk("");
     for page in &written {
         printer.talk(&format!("page     {}", page.display()));
@@ -29,12 +32,26 @@ pub(super) fn finish(
             "interrupted; go on with the same command and --resume {}",
             directory.name()
         )),
+        Outcome::Done if !refused.is_empty() => {
+            printer.talk("some cells have no number: they are not what the matrix calls them");
+            return Ok(Outcome::SomeFailed);
+        }
         Outcome::SomeFailed => printer.talk(
             "some cells failed; their reasons are in cells.csv, and --resume measures them again",
         ),
         _ => {}
     }
     Ok(outcome)
+}
+
+/// The cells that were measured and are not of the class that the matrix claims, with the reason.
+fn refused(results: &ResultSet) -> Vec<String> {
+    let is_refused = |cell: &&ResultCell| cell.is_refused(results.class);
+    let line = |cell: &ResultCell| {
+        let note = cell.note.as_deref().unwrap_or_default();
+        format!("{} {}: {note}", cell.spec, cell.scenario)
+    };
+    results.cells.iter().filter(is_refused).map(line).collect()
 }
 
 /// Specs as rows, scenarios as columns, the published QPS and its concurrency in each cell.
@@ -57,7 +74,17 @@ fn grid(results: &ResultSet, plan: &Plan) -> String {
 
 fn cell_text(cell: &ResultCell) -> String {
     match (cell.qps, cell.concurrency) {
-        (Some(qps), Some(concurrency)) => format!("{} @{concurrency}", figures::rate(qps)),
+        (Some(qps), Some(concurrency)) => {
+            format!("{}{} @{concurrency}", figures::rate(qps), width_text(cell))
+        }
         _ => "-".to_owned(),
     }
+}
+
+/// ` ±2 %`: half of the interval of the rate, where there are enough repeats to have one.
+fn width_text(cell: &ResultCell) -> String {
+    let logs: Vec<f64> = cell.values.iter().map(|rate| rate.per_second().ln()).collect();
+    mean_interval(&logs, CONFIDENCE).map_or_else(String::new, |(low, high)| {
+        format!(" ±{:.1} %", (((high - low) / 2.0).exp() - 1.0) * 100.0)
+    })
 }
