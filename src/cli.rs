@@ -23,8 +23,8 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 our fault or the machine's; 2 the input is wrong; \
-3 some cells failed, the rest is on disk; 4 regression, or findings with --fail-on-findings; \
-5 stale page; 130 interrupted, resumable.";
+3 some cells failed, the rest is on disk; 4 regression, or findings with --fail-on-findings or \
+--fail-on-change; 5 stale page; 130 interrupted, resumable.";
 
 /// The subcommands: stations on the line from a matrix to a page.
 #[derive(Debug, Subcommand)]
@@ -41,6 +41,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Hold a run against a baseline, cell by cell
     Diff(DiffArgs),
+    /// Show what changed from run to run of a matrix, and with which run it was first seen
+    History(HistoryArgs),
     /// Hold a run or a baseline against arithmetic: what its numbers say of themselves
     Audit(AuditArgs),
     /// List and show named results
@@ -291,6 +293,36 @@ pub enum FailOn {
     Missing,
     /// The numbers of a cell do not mean the same thing.
     NotComparable,
+}
+
+/// `gridbench history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// The matrix: its file, or its name as the runs keep it
+    #[arg(value_name = "MATRIX")]
+    pub matrix: String,
+    /// How to print the history
+    #[arg(long, value_enum, default_value_t = HistoryFormat::Table)]
+    pub format: HistoryFormat,
+    /// Exit with 4 where the newest run shows for the first time that a cell became slower
+    #[arg(long)]
+    pub fail_on_change: bool,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub out: PathBuf,
+}
+
+/// How a history is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HistoryFormat {
+    /// Aligned columns.
+    Table,
+    /// Markdown tables.
+    Md,
+    /// A row per cell and run.
+    Csv,
+    /// One object.
+    Json,
 }
 
 /// `gridbench audit`.

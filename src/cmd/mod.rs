@@ -14,6 +14,7 @@ mod calibrate;
 mod clean;
 mod dataset;
 mod diff;
+mod history;
 mod into;
 mod load;
 mod matrix_source;
@@ -30,7 +31,7 @@ pub enum Outcome {
     Done = 0,
     /// Some cells failed; the rest is on disk.
     SomeFailed = 3,
-    /// A cell is slower than its baseline, or an audit was to fail where it finds something.
+    /// A cell is slower than its baseline, or an audit or a history was to fail on what it finds.
     Regression = 4,
     /// The page on disk is not the page that the results give.
     Stale = 5,
@@ -88,6 +89,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Clean(arguments) => clean::run(&arguments, printer),
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
+        Command::History(arguments) => history::run(&arguments, printer),
         Command::Audit(arguments) => audit::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Calibrate(arguments) => calibrate::run(&arguments, printer),

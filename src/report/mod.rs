@@ -13,6 +13,7 @@ mod document;
 mod engine;
 mod error;
 mod filters;
+mod history;
 mod junit;
 mod layout;
 mod markdown;
@@ -34,6 +35,9 @@ pub use difference::difference;
 pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
 pub use error::RenderError;
 pub use filters::FILTERS;
+pub use history::{
+    HistoryReport, history_csv, history_json, history_markdown, history_opening, history_text,
+};
 pub use junit::comparison_junit;
 pub use layout::{COMPARISONS, Format, LAYOUTS, Layout};
 pub use model::{

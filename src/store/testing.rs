@@ -313,7 +313,7 @@ impl SampleTrial {
 /// A server that read a page for each query.
 fn evidence(qps: u64) -> Evidence {
     let mut counters = Counters::default();
-    [Counter::PagesRead, Counter::Questions].map(|counter| counters.set(counter, Some(qps)));
+    [Counter::PagesRead, Counter::Questions].iter().for_each(|of| counters.set(*of, Some(qps)));
     let process = Some(ProcessUse { cpu_us: 5, disk_read_bytes: None, disk_write_bytes: Some(1) });
     let window = ServerUse { length_us: 1_000_100, counters, process };
     let commands = vec![CommandCount { counter: Counter::ComSelect, sent: qps, seen: None }];
