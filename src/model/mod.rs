@@ -41,7 +41,7 @@ pub use protocol::{
     Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until,
 };
 pub use request::{Param, Request, StatementKind};
-pub use results::{Facts, MilliRate, ResultCell, ResultSet, ResultSource};
+pub use results::{Facts, MilliRate, ResultCell, ResultSet, ResultSource, fact_differences};
 pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};

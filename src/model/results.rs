@@ -2,7 +2,7 @@
 //!
 //! Must not know: CSV, JSON, or templates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{DatasetClass, Protocol, Rehearsal, Scenario, ScenarioId, Spec, SpecId};
 
@@ -55,6 +55,19 @@ pub enum ResultSource {
 
 /// Texts by dotted names.
 pub type Facts = BTreeMap<String, String>;
+
+/// What is not the same in two sets of facts, by name: `server.version` with
+/// ``server.version `8.0` against `9.7` ``.
+pub fn fact_differences<'a>(ours: &'a Facts, theirs: &'a Facts) -> Vec<(&'a str, String)> {
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let value = |facts: &Facts, name: &str| {
+        facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
+    };
+    let words =
+        |name: &str| format!("{name} {} against {}", value(ours, name), value(theirs, name));
+    let differs = names.into_iter().filter(|name| ours.get(*name) != theirs.get(*name));
+    differs.map(|name| (name.as_str(), words(name))).collect()
+}
 
 /// A table of results with everything that a page needs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::{
-    CellComparison, Comparison, Facts, MilliRate, OpenLoop, Protocol, ResultCell, ResultSet,
-    ResultSource, Scenario, ScenarioId, SpecId, Verdict,
+    CellComparison, Comparison, MilliRate, OpenLoop, Protocol, ResultCell, ResultSet, ResultSource,
+    Scenario, ScenarioId, SpecId, Verdict, fact_differences,
 };
 
 use super::compare_options::CompareOptions;
@@ -286,21 +286,14 @@ impl Sides<'_> {
     /// What the two were measured in or on that is not the same: that which forbids a comparison,
     /// and that which is meant to differ. Where one side does not know it, nothing is said.
     fn environment_differences(&self, spec: &SpecId) -> [Vec<String>; 2] {
-        let facts = |side: &ResultSet| side.environment.get(spec).cloned();
-        let (Some(ours), Some(theirs)) = (facts(self.measured), facts(self.baseline)) else {
+        let sides = [self.measured, self.baseline].map(|side| side.environment.get(spec));
+        let [Some(ours), Some(theirs)] = sides else {
             return [Vec::new(), Vec::new()];
         };
-        let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
-        let value = |facts: &Facts, name: &String| {
-            facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
-        };
-        let differs = |name: &&String| ours.get(*name) != theirs.get(*name);
-        let told = |name: &String| {
-            format!("{name} {} against {}", value(&ours, name), value(&theirs, name))
-        };
-        let (meant, obstacles): (Vec<&String>, Vec<&String>) =
-            names.into_iter().filter(differs).partition(|name| self.options.is_across(name));
-        [obstacles, meant].map(|names| names.into_iter().map(told).collect())
+        let (meant, obstacles): (Vec<_>, Vec<_>) = fact_differences(ours, theirs)
+            .into_iter()
+            .partition(|(name, _)| self.options.is_across(name));
+        [obstacles, meant].map(|told| told.into_iter().map(|(_, words)| words).collect())
     }
 
     /// Two clients may measure one server differently: the numbers are compared, and it is said.

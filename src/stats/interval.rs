@@ -3,6 +3,7 @@
 //! Must not know: what the values are of. Callers pass logarithms where they want ratios.
 
 use super::special::student_quantile;
+use super::verdict::CONFIDENCE;
 
 /// Fewer repeats say nothing of their own scatter.
 const LEAST_FOR_INTERVAL: usize = 3;
@@ -54,6 +55,17 @@ fn middle(mut values: Vec<f64>) -> f64 {
         return values[upper];
     }
     f64::midpoint(values[upper - 1], values[upper])
+}
+
+/// Where a rate lies with [`CONFIDENCE`], as logarithms: [`mean_interval`] of those of its repeats.
+pub fn rate_interval(rates: &[f64]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
+    mean_interval(&logs, CONFIDENCE)
+}
+
+/// Half of such an interval, as a share of the rate: 0.02 is 2 %.
+pub fn half_width((low, high): (f64, f64)) -> f64 {
+    ((high - low) / 2.0).exp() - 1.0
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //!
 //! Must not know: which of it is meant to differ.
 
-use std::collections::BTreeSet;
+use crate::model::{Bytes, Dataset, Facts, RunDescription, ServerRecord, fact_differences};
 
-use crate::model::{Bytes, Dataset, Facts, RunDescription, ServerRecord};
+/// What a run that went on on another server is told by: it is comparable with no other.
+const CHANGED_WITHIN_RUN: &str = "server.changed_within_run";
 
 /// The facts of one spec's measurements.
 pub(super) fn facts(run: &RunDescription, server: &ServerRecord) -> Facts {
@@ -35,7 +36,7 @@ pub(super) fn facts(run: &RunDescription, server: &ServerRecord) -> Facts {
     add("connection.transport", transport.to_owned());
     add("connection.tls", server.info.tls.clone().unwrap_or_else(|| "none".to_owned()));
     if !server.changes.is_empty() {
-        add("server.changed_within_run", server.changes.join(", "));
+        add(CHANGED_WITHIN_RUN, server.changes.join(", "));
     }
     let planned = run.plan.specs.iter().find(|planned| planned.spec.id == server.spec);
     if let Some(planned) = planned {
@@ -62,15 +63,8 @@ fn fingerprint(dataset: &Dataset) -> String {
 /// What is not the same of two records of one spec, as `server.version 8.0 against 9.7`.
 pub(super) fn changes(run: &RunDescription, [old, new]: [&ServerRecord; 2]) -> Vec<String> {
     let (old, new) = (facts(run, old), facts(run, new));
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let value = |facts: &Facts, name: &String| {
-        facts.get(name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
-    };
-    let is_changed =
-        |name: &&String| *name != "server.changed_within_run" && old.get(*name) != new.get(*name);
-    let told =
-        |name: &String| format!("{name} {} against {}", value(&old, name), value(&new, name));
-    names.into_iter().filter(is_changed).map(told).collect()
+    let differences = fact_differences(&old, &new).into_iter();
+    differences.filter(|(name, _)| *name != CHANGED_WITHIN_RUN).map(|(_, words)| words).collect()
 }
 
 /// The buffer pool that the server has.

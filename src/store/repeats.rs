@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{CellId, TrialStatus, Until, counted};
-use crate::stats::{CONFIDENCE, mean_interval, outliers, two_samples};
+use crate::stats::{half_width, outliers, rate_interval, two_samples};
 
 use super::StoredTrial;
 
@@ -16,7 +16,7 @@ const EQUAL_HALF_WIDTH: f64 = 0.05;
 /// well, and their intervals overlap. Without an interval nothing is known of noise, and nothing
 /// is equal.
 pub(super) fn equal(lower: &[f64], higher: &[f64]) -> bool {
-    match (interval(lower), interval(higher)) {
+    match (rate_interval(lower), rate_interval(higher)) {
         (Some(lower), Some(higher)) => {
             [lower, higher].iter().all(|of| half_width(*of) <= EQUAL_HALF_WIDTH)
                 && lower.1 >= higher.0
@@ -25,21 +25,10 @@ pub(super) fn equal(lower: &[f64], higher: &[f64]) -> bool {
     }
 }
 
-/// Of logarithms.
-fn interval(rates: &[f64]) -> Option<(f64, f64)> {
-    let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
-    mean_interval(&logs, CONFIDENCE)
-}
-
-/// Half of the interval of a rate, as a share of it.
-fn half_width((low, high): (f64, f64)) -> f64 {
-    ((high - low) / 2.0).exp() - 1.0
-}
-
 /// What is to be said where further trials were to narrow the interval and did not.
 pub(super) fn until_missed(rates: &[f64], until: Option<Until>) -> Option<String> {
     let until = until.filter(|until| rates.len() >= until.repeats_max as usize)?;
-    let width = half_width(interval(rates)?);
+    let width = half_width(rate_interval(rates)?);
     (width > until.width_ppm as f64 / 1e6).then(|| {
         let percent = (width * 1e3).round() / 10.0;
         format!("known to {percent} % after all {}", counted(rates.len(), "trial"))

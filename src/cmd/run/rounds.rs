@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{Access, Plan, Trial};
-use crate::stats::{CONFIDENCE, has_fallen, mean_interval, median};
+use crate::stats::{half_width, has_fallen, median, rate_interval};
 
 /// The trials of one spec, as they are done.
 pub(super) struct Rounds<'a> {
@@ -92,9 +92,8 @@ impl<'a> Rounds<'a> {
 
 /// Whether the interval of the rate reaches no further from its middle than this.
 fn is_narrow(rates: &[u64], width_ppm: u64) -> bool {
-    let logs: Vec<f64> = rates.iter().map(|rate| (*rate as f64).ln()).collect();
-    let width = mean_interval(&logs, CONFIDENCE).map(|(low, high)| (high - low) / 2.0);
-    width.is_some_and(|width| width.exp() - 1.0 <= width_ppm as f64 / 1e6)
+    let rates: Vec<f64> = rates.iter().map(|rate| *rate as f64).collect();
+    rate_interval(&rates).is_some_and(|of| half_width(of) <= width_ppm as f64 / 1e6)
 }
 
 #[cfg(test)]

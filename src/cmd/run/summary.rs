@@ -4,7 +4,7 @@
 
 use crate::cmd::{Failure, Outcome, pages};
 use crate::model::{Plan, ResultCell, ResultSet};
-use crate::stats::{CONFIDENCE, mean_interval};
+use crate::stats::{half_width, rate_interval};
 use crate::store::RunDir;
 use crate::ui::{Align, Printer, Table, figures};
 
@@ -83,8 +83,7 @@ fn cell_text(cell: &ResultCell) -> String {
 
 /// ` ±2 %`: half of the interval of the rate, where there are enough repeats to have one.
 fn width_text(cell: &ResultCell) -> String {
-    let logs: Vec<f64> = cell.values.iter().map(|rate| rate.per_second().ln()).collect();
-    mean_interval(&logs, CONFIDENCE).map_or_else(String::new, |(low, high)| {
-        format!(" ±{:.1} %", (((high - low) / 2.0).exp() - 1.0) * 100.0)
-    })
+    let rates: Vec<f64> = cell.values.iter().map(|rate| rate.per_second()).collect();
+    let width = |interval| format!(" ±{:.1} %", half_width(interval) * 100.0);
+    rate_interval(&rates).map_or_else(String::new, width)
 }
