@@ -15,8 +15,11 @@ use super::wire::Invalid;
 /// A row type whose last columns are the counters, each under its name.
 macro_rules! with_counters {
     (
-        $(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),+ $(,)? }
-        $($counter:ident),+
+        {
+            $(#[$doc:meta])*
+            $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),+ $(,)? }
+        }
+        { $($counter:ident),+ }
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,60 +42,63 @@ macro_rules! with_counters {
     };
 }
 
+/// Row types that all end with the same counters, which stand first.
+macro_rules! rows {
+    ($counters:tt $($row:tt)+) => { $(with_counters! { $row $counters })+ };
+}
+
 fn counter(column: &str) -> Counter {
     Counter::from_name(column).expect("each column is a counter's name; a test holds it")
 }
 
-with_counters! {
-    /// `server.csv`: a row per trial, what the server did in the measured window.
-    ServerRow {
-        trial: u64,
-        spec: String,
-        scenario: String,
-        concurrency: u32,
-        repetition: u32,
-        window_us: u64,
-        #[serde(with = "text")]
-        trouble: String,
-        commands_uncertain: u64,
-        hit_ratio_ppm: Option<u64>,
-        pages_read_per_1000_queries: Option<u64>,
-        cpu_us_per_1000_queries: Option<u64>,
-        bytes_sent_per_1000_queries: Option<u64>,
-        bytes_received_per_1000_queries: Option<u64>,
-        cpu_us: Option<u64>,
-        disk_read_bytes: Option<u64>,
-        disk_write_bytes: Option<u64>,
+rows! {
+    {
+        aborted_clients, bytes_received, bytes_sent, com_begin, com_commit, com_delete, com_insert,
+        com_replace, com_rollback, com_select, com_stmt_execute, com_update,
+        created_tmp_disk_tables, handler_read_key, handler_read_next,
+        innodb_buffer_pool_read_requests,
+        innodb_buffer_pool_reads, innodb_deadlocks, innodb_log_writes, innodb_os_log_written,
+        innodb_pages_read, innodb_pages_written, innodb_row_lock_time, innodb_row_lock_waits,
+        innodb_rows_read, questions, threads_connected, threads_running
     }
-    aborted_clients, bytes_received, bytes_sent, com_begin, com_commit, com_delete, com_insert,
-    com_replace, com_rollback, com_select, com_stmt_execute, com_update, created_tmp_disk_tables,
-    handler_read_key, handler_read_next, innodb_buffer_pool_read_requests,
-    innodb_buffer_pool_reads, innodb_deadlocks, innodb_log_writes, innodb_os_log_written,
-    innodb_pages_read, innodb_pages_written, innodb_row_lock_time, innodb_row_lock_waits,
-    innodb_rows_read, questions, threads_connected, threads_running
-}
-
-with_counters! {
-    /// `server_seconds.csv`: a row per second of the window and trial, from one look at the
-    /// server to the next.
-    SecondRow {
-        trial: u64,
-        spec: String,
-        scenario: String,
-        concurrency: u32,
-        repetition: u32,
-        elapsed_us: u64,
-        length_us: u64,
-        cpu_us: Option<u64>,
-        disk_read_bytes: Option<u64>,
-        disk_write_bytes: Option<u64>,
+    {
+        /// `server.csv`: a row per trial, what the server did in the measured window.
+        ServerRow {
+            trial: u64,
+            spec: String,
+            scenario: String,
+            concurrency: u32,
+            repetition: u32,
+            window_us: u64,
+            #[serde(with = "text")]
+            trouble: String,
+            commands_uncertain: u64,
+            hit_ratio_ppm: Option<u64>,
+            pages_read_per_1000_queries: Option<u64>,
+            cpu_us_per_1000_queries: Option<u64>,
+            bytes_sent_per_1000_queries: Option<u64>,
+            bytes_received_per_1000_queries: Option<u64>,
+            cpu_us: Option<u64>,
+            disk_read_bytes: Option<u64>,
+            disk_write_bytes: Option<u64>,
+        }
     }
-    aborted_clients, bytes_received, bytes_sent, com_begin, com_commit, com_delete, com_insert,
-    com_replace, com_rollback, com_select, com_stmt_execute, com_update, created_tmp_disk_tables,
-    handler_read_key, handler_read_next, innodb_buffer_pool_read_requests,
-    innodb_buffer_pool_reads, innodb_deadlocks, innodb_log_writes, innodb_os_log_written,
-    innodb_pages_read, innodb_pages_written, innodb_row_lock_time, innodb_row_lock_waits,
-    innodb_rows_read, questions, threads_connected, threads_running
+    {
+        /// `server_seconds.csv`: a row per second of the window and trial, from one look at the
+        /// server to the next.
+        SecondRow {
+            trial: u64,
+            spec: String,
+            scenario: String,
+            concurrency: u32,
+            repetition: u32,
+            elapsed_us: u64,
+            length_us: u64,
+            cpu_us: Option<u64>,
+            disk_read_bytes: Option<u64>,
+            disk_write_bytes: Option<u64>,
+        }
+    }
 }
 
 /// `commands.csv`: a row per trial and kind of command, over all phases of the trial.
