@@ -241,11 +241,12 @@ const PASSING_CODES: [u16; 5] = [1205, 1213, 1020, 1412, 1040];
 /// LOAD DATA LOCAL is not allowed, in the words of three generations of servers.
 const FILES_REFUSED_CODES: [u16; 3] = [1148, 3948, 4166];
 
-/// 1114 "the table is full", 1021 "disk full", or the system's error 28 in another's words.
+/// 1114 "the table is full", 1021 "disk full", or the system's error 28 in another's words; 14 is
+/// a file that could not be made larger, for which MariaDB gives an error number of no system.
 fn is_disk_full(error: &DriverError) -> bool {
     let DriverError::Server { code, message, .. } = error else { return false };
     let words = ["No space left", "errno: 28 ", "error 28 ", "Got error 28"];
-    matches!(code, 1114 | 1021) || words.iter().any(|word| message.contains(word))
+    matches!(code, 1114 | 1021 | 14) || words.iter().any(|word| message.contains(word))
 }
 
 #[cfg(test)]
@@ -262,6 +263,7 @@ mod tests {
     fn a_full_disk_is_recognised_in_every_spelling() {
         for (code, message) in [
             (1114, "The table 'sbtest1' is full"),
+            (14, "Can't change size of file (Errcode: 940285776 \"Unknown error 940285776\")"),
             (1021, "Disk full (/tmp); waiting for someone to free some space"),
             (1030, "Got error 28 \"No space left on device\" from storage engine InnoDB"),
             (1005, "Can't create table `a`.`b` (errno: 28 \"No space left on device\")"),
