@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod import;
+mod telling;
 
 pub use import::{
     CsvImportArgs, FillArgs, ImportCommand, KeepArgs, PageImportArgs, SysbenchImportArgs,
 };
+pub use telling::{ProgressName, TellingArgs};
 
 /// Measures a declared matrix of OLTP scenarios on MySQL-compatible servers and renders the
 /// published page from what it measured.
@@ -143,6 +145,9 @@ pub struct RunArgs {
     /// The program of engine sysbench; without it, the one on PATH
     #[arg(long, value_name = "PATH")]
     pub sysbench: Option<PathBuf>,
+    /// How it is told where the run is.
+    #[command(flatten)]
+    pub telling: TellingArgs,
 }
 
 /// Which server is started where no targets file names others.

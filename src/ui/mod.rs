@@ -9,6 +9,10 @@ mod progress;
 mod table;
 
 pub use paragraph::paragraph;
-pub use printer::Printer;
-pub use progress::{LoadingRows, Progress};
+pub use printer::{Printer, Style, Terminal, Voice};
+pub use progress::{
+    CurrentTrial, JsonLines, Level, LoadingRows, Look, Outline, OutlineCell, OutlineSpec,
+    PlainLines, Progress, ProgressMode, RunEnding, RunEvent, SecondFigures, Sink, TimeLeft,
+    Tracker, TrialEnding, TrialPhase, ended_words, left_words, screen,
+};
 pub use table::{Align, Table};

@@ -5,6 +5,7 @@
 pub(super) mod engine;
 mod evidence;
 mod handles;
+mod outline;
 mod rounds;
 mod session;
 pub(super) mod site;
@@ -14,16 +15,18 @@ use anyhow::{Context, anyhow};
 
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, signals};
-use crate::cli::RunArgs;
+use crate::cli::{ProgressName, RunArgs};
 use crate::driver::raise_open_files;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
-use crate::ui::Printer;
+use crate::ui::{Printer, Progress, ProgressMode, RunEnding, RunEvent, Voice};
 use engine::LoadEngine;
 use session::{Means, Session};
 use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
+    let mode = ProgressMode::of(arguments.telling.progress.map(mode), printer.terminal.can_redraw);
+    let printer = printer.with_voice(voice(mode));
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
     let named = arguments.sysbench.as_deref();
@@ -42,9 +45,45 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let accept_changes = arguments.accept_changes;
     let means = Means { sites, engine, accept_changes, replace: arguments.replace };
-    let mut session = Session::new(&loaded, means, directory, interrupt, printer)?;
-    let outcome = session.measure()?;
-    summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
+    let mut progress = Progress::new(printer, mode);
+    let ended = Session::new(&loaded, means, directory, interrupt, &mut progress)
+        .and_then(|mut session| Ok((session.measure()?, session.into_directory())))
+        .and_then(|(outcome, directory)| {
+            progress.rest();
+            summary::finish(directory, &loaded.plan, outcome, printer)
+        });
+    progress.rest();
+    progress.tell(&RunEvent::Ended(ending(&ended)));
+    ended
+}
+
+/// How a run ended, for those who were told of it.
+fn ending(ended: &Result<Outcome, Failure>) -> RunEnding {
+    match ended {
+        Ok(Outcome::Interrupted) => RunEnding::Interrupted,
+        Ok(Outcome::SomeFailed) => RunEnding::SomeFailed,
+        Ok(_) => RunEnding::Done,
+        Err(failure) => RunEnding::Failed { reason: failure.to_string() },
+    }
+}
+
+/// The mode that was typed.
+fn mode(name: ProgressName) -> ProgressMode {
+    match name {
+        ProgressName::Bar => ProgressMode::Bar,
+        ProgressName::Plain => ProgressMode::Plain,
+        ProgressName::Json => ProgressMode::Json,
+        ProgressName::None => ProgressMode::None,
+    }
+}
+
+/// In which form all else is said meanwhile.
+fn voice(mode: ProgressMode) -> Voice {
+    match mode {
+        ProgressMode::Bar | ProgressMode::Plain => Voice::Lines,
+        ProgressMode::Json => Voice::Json,
+        ProgressMode::None => Voice::Warnings,
+    }
 }
 
 /// Says what will not be measured, before anything starts.

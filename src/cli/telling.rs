@@ -1,0 +1,26 @@
+//! How a run tells where it is, exactly as typed.
+//!
+//! Must not know: what any of it does.
+
+use clap::{Args, ValueEnum};
+
+/// How a run tells where it is.
+#[derive(Debug, Args)]
+pub struct TellingArgs {
+    /// How to tell on standard error where the run is; without it, bar on a terminal, else plain
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub progress: Option<ProgressName>,
+}
+
+/// The forms in which it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgressName {
+    /// Redrawn in place; plain where there is no terminal.
+    Bar,
+    /// Lines: each trial as it begins and ends, and now and then where it is.
+    Plain,
+    /// An object a line, for programs.
+    Json,
+    /// Warnings alone.
+    None,
+}

@@ -1,0 +1,33 @@
+//! Nothing of a run but what went wrong.
+//!
+//! Must not know: the clock.
+
+use std::time::Duration;
+
+use super::event::RunEvent;
+use super::plain::kept;
+use super::tracker::Tracker;
+use super::{Printer, Sink};
+use crate::ui::printer::Style;
+
+/// Prints warnings and failed trials.
+pub(super) struct Quiet {
+    printer: Printer,
+    tracker: Tracker,
+}
+
+impl Quiet {
+    pub(super) fn new(printer: Printer) -> Self {
+        Self { printer, tracker: Tracker::default() }
+    }
+}
+
+impl Sink for Quiet {
+    fn take(&mut self, at: Duration, event: &RunEvent) {
+        self.tracker.take(at, event);
+        let line = kept(&self.tracker, at, event);
+        if let Some((style, line)) = line.filter(|(style, _)| *style != Style::Plain) {
+            self.printer.styled(style, &line);
+        }
+    }
+}
