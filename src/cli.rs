@@ -8,7 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod calibrate;
 mod compare;
+mod examples;
 mod import;
+mod show;
 
 pub use calibrate::{CalibrateArgs, CalibrateFormat, CalibratePartArgs, CalibrateRole};
 pub use compare::{
@@ -17,6 +19,7 @@ pub use compare::{
 pub use import::{
     CsvImportArgs, FillArgs, ImportCommand, KeepArgs, PageImportArgs, SysbenchImportArgs,
 };
+pub use show::{CompletionsArgs, ManArgs, ShowArgs};
 
 /// Measures a declared matrix of OLTP scenarios on MySQL-compatible servers and renders the
 /// published page from what it measured.
@@ -36,25 +39,44 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 our fault or the machine's; 2 th
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show what a matrix would measure: cells, dataset sizes, time, disk, and what cannot run here
+    #[command(after_help = examples::PLAN)]
     Plan(PlanArgs),
     /// Measure a matrix and keep the results
+    #[command(after_help = examples::RUN)]
     Run(Box<RunArgs>),
     /// Load the datasets of a matrix, without measuring
+    #[command(after_help = examples::LOAD)]
     Load(Box<LoadArgs>),
     /// List the datasets of a matrix that gridbench loaded, and drop them with --yes
+    #[command(after_help = examples::CLEAN)]
     Clean(Box<CleanArgs>),
+    /// Print a run or a baseline on the terminal, with small charts
+    #[command(after_help = examples::SHOW)]
+    Show(ShowArgs),
     /// Render a run or a baseline as a page
+    #[command(after_help = examples::RENDER)]
     Render(RenderArgs),
     /// Hold a run against a baseline, cell by cell
+    #[command(after_help = examples::DIFF)]
     Diff(DiffArgs),
     /// Show what changed from run to run of a matrix, and with which run it was first seen
+    #[command(after_help = examples::HISTORY)]
     History(HistoryArgs),
     /// Hold a run or a baseline against arithmetic: what its numbers say of themselves
+    #[command(after_help = examples::AUDIT)]
     Audit(AuditArgs),
     /// List and show named results
+    #[command(after_help = examples::BASELINE)]
     Baseline(BaselineArgs),
     /// Show what this machine's client can drive, against a server that answers at once
+    #[command(after_help = examples::CALIBRATE)]
     Calibrate(CalibrateArgs),
+    /// Print what a shell needs to complete commands and options
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
     /// One process of a calibration, started by it
     #[command(hide = true)]
     CalibratePart(CalibratePartArgs),
@@ -259,4 +281,38 @@ pub enum BaselineCommand {
     /// Make a baseline of numbers that stand in files
     #[command(subcommand)]
     Import(Box<ImportCommand>),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn visible(command: &clap::Command) -> Vec<&clap::Command> {
+        command.get_subcommands().filter(|sub| !sub.is_hide_set()).collect()
+    }
+
+    #[test]
+    fn every_subcommand_shows_examples_that_can_be_typed() {
+        let cli = Cli::command();
+        let mut typed = 0;
+        for subcommand in visible(&cli) {
+            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let begin = format!("  gridbench {}", subcommand.get_name());
+            let examples: Vec<&str> = help.lines().filter(|l| l.starts_with(&begin)).collect();
+            assert!(!examples.is_empty(), "{}: {help}", subcommand.get_name());
+            for example in examples {
+                let parsed = Cli::try_parse_from(example.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {:?}", parsed.err());
+                typed += 1;
+            }
+        }
+        assert!(typed > 20, "{typed}");
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
 }

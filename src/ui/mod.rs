@@ -4,11 +4,15 @@
 
 pub mod figures;
 mod paragraph;
+mod plain;
 mod printer;
 mod progress;
+mod spark;
 mod table;
 
 pub use paragraph::paragraph;
+pub use plain::plain;
 pub use printer::Printer;
 pub use progress::{LoadingRows, Progress};
+pub use spark::{bar, lowest_of, sparkline};
 pub use table::{Align, Table};
