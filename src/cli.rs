@@ -6,12 +6,21 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod calibrate;
+mod compare;
+mod examples;
 mod import;
+mod show;
 mod telling;
 
+pub use calibrate::{CalibrateArgs, CalibrateFormat, CalibratePartArgs, CalibrateRole};
+pub use compare::{
+    AuditArgs, AuditFormat, DiffArgs, DiffFormat, FailOn, HistoryArgs, HistoryFormat,
+};
 pub use import::{
     CsvImportArgs, FillArgs, ImportCommand, KeepArgs, PageImportArgs, SysbenchImportArgs,
 };
+pub use show::{CompletionsArgs, ManArgs, ShowArgs};
 pub use telling::{ProgressName, TellingArgs};
 
 /// Measures a declared matrix of OLTP scenarios on MySQL-compatible servers and renders the
@@ -32,25 +41,44 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 our fault or the machine's; 2 th
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show what a matrix would measure: cells, dataset sizes, time, disk, and what cannot run here
+    #[command(after_help = examples::PLAN)]
     Plan(PlanArgs),
     /// Measure a matrix and keep the results
+    #[command(after_help = examples::RUN)]
     Run(Box<RunArgs>),
     /// Load the datasets of a matrix, without measuring
+    #[command(after_help = examples::LOAD)]
     Load(Box<LoadArgs>),
     /// List the datasets of a matrix that gridbench loaded, and drop them with --yes
+    #[command(after_help = examples::CLEAN)]
     Clean(Box<CleanArgs>),
+    /// Print a run or a baseline on the terminal, with small charts
+    #[command(after_help = examples::SHOW)]
+    Show(ShowArgs),
     /// Render a run or a baseline as a page
+    #[command(after_help = examples::RENDER)]
     Render(RenderArgs),
     /// Hold a run against a baseline, cell by cell
+    #[command(after_help = examples::DIFF)]
     Diff(DiffArgs),
     /// Show what changed from run to run of a matrix, and with which run it was first seen
+    #[command(after_help = examples::HISTORY)]
     History(HistoryArgs),
     /// Hold a run or a baseline against arithmetic: what its numbers say of themselves
+    #[command(after_help = examples::AUDIT)]
     Audit(AuditArgs),
     /// List and show named results
+    #[command(after_help = examples::BASELINE)]
     Baseline(BaselineArgs),
     /// Show what this machine's client can drive, against a server that answers at once
+    #[command(after_help = examples::CALIBRATE)]
     Calibrate(CalibrateArgs),
+    /// Print what a shell needs to complete commands and options
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
     /// One process of a calibration, started by it
     #[command(hide = true)]
     CalibratePart(CalibratePartArgs),
@@ -234,136 +262,6 @@ pub enum PageFormat {
     Html,
 }
 
-/// `gridbench diff`.
-#[derive(Debug, Args)]
-pub struct DiffArgs {
-    /// The run (or baseline) that is held up
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The baseline (or run) that it is held against; without it, the one its matrix names
-    #[arg(value_name = "BASELINE")]
-    pub baseline: Option<String>,
-    /// A difference of at most this many percent is none: 5, or NAME=5 for one scenario, one spec
-    /// or SCENARIO/SPEC; repeat. Without a general one it is 5
-    #[arg(long, value_name = "[NAME=]PERCENT")]
-    pub threshold: Vec<String>,
-    /// A difference no larger than this is noise: percent, or an A/A run (`run --aa`) that found it
-    #[arg(long, value_name = "PERCENT|RUN")]
-    pub noise: Option<String>,
-    /// What of the environment is meant to differ, for example server.version, or server for all
-    /// of it; repeat
-    #[arg(long, value_name = "NAME")]
-    pub across: Vec<String>,
-    /// Which verdicts end with exit code 4
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [FailOn::Regressed])]
-    pub fail_on: Vec<FailOn>,
-    /// How to print the comparison
-    #[arg(long, value_enum, default_value_t = DiffFormat::Table)]
-    pub format: DiffFormat,
-    /// Write a page of the comparison, too: old and new rates and times of each cell, their change
-    /// and the verdict; the file's name ends in .md or .html
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    /// The page's template; without it, comparison, which is built in
-    #[arg(long, value_name = "NAME|FILE", requires = "page")]
-    pub template: Option<String>,
-    /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-}
-
-/// How a comparison is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DiffFormat {
-    /// Aligned columns.
-    Table,
-    /// A Markdown table.
-    Md,
-    /// A row per cell.
-    Csv,
-    /// One object.
-    Json,
-    /// JUnit's XML: a test case per cell, for a build server.
-    Junit,
-}
-
-/// What `diff` fails on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    /// A cell is slower, beyond threshold and chance.
-    Regressed,
-    /// The numbers of a cell carry no verdict.
-    Inconclusive,
-    /// A cell has a number on one side only.
-    Missing,
-    /// The numbers of a cell do not mean the same thing.
-    NotComparable,
-}
-
-/// `gridbench history`.
-#[derive(Debug, Args)]
-pub struct HistoryArgs {
-    /// The matrix: its file, or its name as the runs keep it
-    #[arg(value_name = "MATRIX")]
-    pub matrix: String,
-    /// How to print the history
-    #[arg(long, value_enum, default_value_t = HistoryFormat::Table)]
-    pub format: HistoryFormat,
-    /// Exit with 4 where the newest run shows for the first time that a cell became slower
-    #[arg(long)]
-    pub fail_on_change: bool,
-    /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-}
-
-/// How a history is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HistoryFormat {
-    /// Aligned columns.
-    Table,
-    /// Markdown tables.
-    Md,
-    /// A row per cell and run.
-    Csv,
-    /// One object.
-    Json,
-}
-
-/// `gridbench audit`.
-#[derive(Debug, Args)]
-pub struct AuditArgs {
-    /// A run, a baseline, or a set of baselines, whose tables are held against each other too
-    #[arg(value_name = "RUN|BASELINE")]
-    pub source: String,
-    /// No round trip between client and server is taken to be shorter
-    #[arg(long, value_name = "TIME", default_value = "100us")]
-    pub rtt_floor: String,
-    /// What the client's network is taken to carry in a second
-    #[arg(long, value_name = "BITS", default_value = "10Gbit")]
-    pub bandwidth: String,
-    /// How to print the findings
-    #[arg(long, value_enum, default_value_t = AuditFormat::Table)]
-    pub format: AuditFormat,
-    /// Exit with 4 where something is found
-    #[arg(long)]
-    pub fail_on_findings: bool,
-    /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-}
-
-/// How findings are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AuditFormat {
-    /// Under each sentence the figures that it is about.
-    Table,
-    /// A Markdown table, with the sentences below it.
-    Md,
-    /// One object.
-    Json,
-}
-
 /// `gridbench baseline`.
 #[derive(Debug, Args)]
 pub struct BaselineArgs {
@@ -390,102 +288,36 @@ pub enum BaselineCommand {
     Import(Box<ImportCommand>),
 }
 
-/// `gridbench calibrate`.
-#[derive(Debug, Args)]
-pub struct CalibrateArgs {
-    /// Workloads by sysbench's names
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',',
-        default_values = ["oltp_point_select", "oltp_read_only", "oltp_read_write"])]
-    pub workloads: Vec<String>,
-    /// How statements travel: text, prepared, or both
-    #[arg(long, value_name = "MODE,...", value_delimiter = ',', default_values = ["text"])]
-    pub statements: Vec<String>,
-    /// Tables among which statements are spread; without it, 250 for text and 10 for prepared
-    #[arg(long, value_name = "N")]
-    pub tables: Option<u32>,
-    /// Connections
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "64,256,1024")]
-    pub connections: Vec<u32>,
-    /// How long each measurement takes
-    #[arg(long, value_name = "TIME", default_value = "5s")]
-    pub duration: String,
-    /// Measurements of each cell; the table shows medians
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub rounds: u32,
-    /// Load threads of the client, each with a processor where there are enough
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub load_threads: u32,
-    /// Measure another client too, in turn with ours: sysbench (or a path to it), or floor, a
-    /// bare loop that sends the same bytes over and over
-    #[arg(long, value_name = "CLIENT")]
-    pub beside: Option<String>,
-    /// Only keep the server up, until Ctrl-C
-    #[arg(long)]
-    pub serve: bool,
-    /// The server's TCP port; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub port: u16,
-    /// How to print the result
-    #[arg(long, value_enum, default_value_t = CalibrateFormat::Table)]
-    pub format: CalibrateFormat,
-    /// Where results are kept; this one as calibration.json
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-}
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
 
-/// How a calibration is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CalibrateFormat {
-    /// Aligned columns.
-    Table,
-    /// One object, as in calibration.json.
-    Json,
-}
+    use super::*;
 
-/// One process of a calibration: the server, or one measurement of one client.
-#[derive(Debug, Args)]
-pub struct CalibratePartArgs {
-    /// What this process is.
-    #[arg(long, value_enum)]
-    pub role: CalibrateRole,
-    /// The processors that it may use.
-    #[arg(long, value_delimiter = ',')]
-    pub cpus: Vec<u32>,
-    /// The server's port.
-    #[arg(long, default_value_t = 0)]
-    pub port: u16,
-    /// sysbench's name of the workload.
-    #[arg(long, default_value = "")]
-    pub workload: String,
-    /// How statements travel.
-    #[arg(long, default_value = "text")]
-    pub statements: String,
-    /// Tables among which statements are spread.
-    #[arg(long, default_value_t = 1)]
-    pub tables: u32,
-    /// Connections.
-    #[arg(long, default_value_t = 1)]
-    pub connections: u32,
-    /// Length of the measured window.
-    #[arg(long, default_value_t = 0)]
-    pub duration_ms: u64,
-    /// Load threads.
-    #[arg(long, default_value_t = 1)]
-    pub load_threads: u32,
-    /// sysbench's program.
-    #[arg(long, default_value = "sysbench")]
-    pub sysbench: PathBuf,
-}
+    fn visible(command: &clap::Command) -> Vec<&clap::Command> {
+        command.get_subcommands().filter(|sub| !sub.is_hide_set()).collect()
+    }
 
-/// What a process of a calibration is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CalibrateRole {
-    /// The server that answers at once.
-    Server,
-    /// Our client.
-    Native,
-    /// The bare loop.
-    Floor,
-    /// sysbench.
-    Sysbench,
+    #[test]
+    fn every_subcommand_shows_examples_that_can_be_typed() {
+        let cli = Cli::command();
+        let mut typed = 0;
+        for subcommand in visible(&cli) {
+            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let begin = format!("  gridbench {}", subcommand.get_name());
+            let examples: Vec<&str> = help.lines().filter(|l| l.starts_with(&begin)).collect();
+            assert!(!examples.is_empty(), "{}: {help}", subcommand.get_name());
+            for example in examples {
+                let parsed = Cli::try_parse_from(example.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {:?}", parsed.err());
+                typed += 1;
+            }
+        }
+        assert!(typed > 20, "{typed}");
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
 }

@@ -17,11 +17,13 @@ mod diff;
 mod history;
 mod into;
 mod load;
+mod manual;
 mod matrix_source;
 mod pages;
 mod plan;
 mod render;
 mod run;
+mod show;
 mod signals;
 
 /// How a subcommand ended when it did not fail; its number is the process's exit code.
@@ -87,12 +89,15 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Run(arguments) => run::run(&arguments, printer),
         Command::Load(arguments) => load::run(&arguments, printer),
         Command::Clean(arguments) => clean::run(&arguments, printer),
+        Command::Show(arguments) => show::run(&arguments, printer),
         Command::Render(arguments) => render::run(&arguments, printer),
         Command::Diff(arguments) => diff::run(&arguments, printer),
         Command::History(arguments) => history::run(&arguments, printer),
         Command::Audit(arguments) => audit::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Calibrate(arguments) => calibrate::run(&arguments, printer),
+        Command::Completions(arguments) => manual::completions(&arguments, printer),
+        Command::Man(arguments) => manual::pages(&arguments, printer),
         Command::CalibratePart(arguments) => calibrate::part::run(&arguments, printer),
     }
 }

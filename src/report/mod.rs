@@ -19,6 +19,7 @@ mod layout;
 mod markdown;
 mod model;
 mod rst;
+mod screen;
 mod table;
 
 pub use audit::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
@@ -44,6 +45,7 @@ pub use model::{
     MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
     RowPart, ScenarioPart, SpecPart,
 };
+pub use screen::{Screen, screen};
 pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;

@@ -37,6 +37,15 @@ pub fn rate(rate: MilliRate) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// As printed, with blanks for the decimals that are not there, so that the points stand in line.
+pub fn aligned_rate(rate: MilliRate) -> String {
+    let text = self::rate(rate);
+    match text.split_once('.') {
+        Some((whole, decimals)) => format!("{whole}.{decimals:<2}"),
+        None => text + "   ",
+    }
+}
+
 /// `10 Gbit/s`, `17.53 Gbit/s`: decimal units, two decimals at most.
 pub fn bit_rate(bits_per_second: u64) -> String {
     let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000)];

@@ -2,6 +2,10 @@
 //!
 //! Must not know: what they say.
 
+use unicode_width::UnicodeWidthStr;
+
+use super::plain;
+
 /// A paragraph of at most 96 columns, its first line behind a label, its further ones behind an
 /// indent; each line ended by a newline. A word that is longer stays whole.
 pub fn paragraph(label: &str, indent: &str, text: &str) -> String {
@@ -10,7 +14,8 @@ pub fn paragraph(label: &str, indent: &str, text: &str) -> String {
     let mut line = label.to_owned();
     let mut is_empty = true;
     for word in text.split_whitespace() {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        let word = &*plain(word);
+        if !is_empty && line.width() + 1 + word.width() > WIDTH {
             lines += &line;
             lines.push('\n');
             indent.clone_into(&mut line);

@@ -4,6 +4,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::plain;
+
 /// On which side of its column a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -27,15 +29,16 @@ impl Table {
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row; it must have a cell for each column.
+    /// Adds a row; it must have a cell for each column. What a cell holds may come from anywhere.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
-        self.rows.push(cells);
+        self.rows.push(cells.iter().map(|cell| plain(cell).into_owned()).collect());
     }
 
     /// The whole table, each line ended by a newline, without trailing spaces.
     pub fn render(&self) -> String {
-        let headers: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let headers: Vec<String> =
+            self.columns.iter().map(|(name, _)| plain(name).into_owned()).collect();
         let mut widths: Vec<usize> = headers.iter().map(|name| name.width()).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::model::{Access, MilliRate, ResultCell, ResultSet, Scenario, Spec, counted};
+use crate::model::{Access, ResultCell, ResultSet, Scenario, Spec, counted};
 use crate::store::StoreError;
 use crate::store::baseline::{self, BaselineEntry, Place};
 use crate::ui::{Align, Table, figures, paragraph};
@@ -124,17 +124,8 @@ fn cell_row(results: &ResultSet, cell: &ResultCell) -> Vec<String> {
         cell.concurrency.map(|at| at.to_string()).unwrap_or_default(),
         figures::count(cell.table_size),
         cell.tables.to_string(),
-        cell.qps.map(aligned_rate).unwrap_or_default(),
+        cell.qps.map(figures::aligned_rate).unwrap_or_default(),
     ]
-}
-
-/// As printed, with blanks for the decimals that are not there, so that the points stand in line.
-fn aligned_rate(rate: MilliRate) -> String {
-    let text = figures::rate(rate);
-    match text.split_once('.') {
-        Some((whole, decimals)) => format!("{whole}.{decimals:<2}"),
-        None => text + "   ",
-    }
 }
 
 /// `oltp_read_only, range_selects=on, skip_trx=off; 16 queries an event`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::event::{LoadingRows, SecondFigures, TrialEnding, TrialPhase};
 use super::tracker::{CurrentTrial, Tracker, rows_left, rows_per_second};
 use crate::model::{Bytes, CellId, MilliRate, TrialStatus};
-use crate::ui::figures;
+use crate::ui::{figures, plain};
 
 /// `4c16g/read-only/64`, and ` #2` for a second trial where cells have more than one.
 pub(super) fn label(cell: &CellId, repetition: u32, has_repeats: bool) -> String {
@@ -85,10 +85,10 @@ pub(super) fn loading_words(rows: &LoadingRows, since: Duration) -> String {
     text
 }
 
-/// Words of a server or a system as a terminal may get them: nothing in them moves its cursor.
+/// Words of a server or a system as a terminal may get them, in the lines that they have.
 pub(super) fn clean(words: &str) -> String {
-    let harmless = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
-    words.chars().map(harmless).collect()
+    let lines: Vec<_> = words.split('\n').map(plain).collect();
+    lines.join("\n")
 }
 
 /// Whole seconds, rounded down: what counts on a screen has no milliseconds.
