@@ -119,7 +119,7 @@ fn script() -> Vec<(u64, RunEvent)> {
         (1_305_000, ended("read-write-range", TrialStatus::Done, &["client-bound"])),
         (1_305_100, begun("write")),
         (1_306_000, ended("write", TrialStatus::Failed { reason: lost.to_owned() }, &[])),
-        (1_306_001, RunEvent::LeftOut { trials: 1 }),
+        (1_306_001, RunEvent::LeftOut { cells: vec![cell("write", 128)] }),
         (1_306_002, RunEvent::Refused { spec, scenario, reason: "not full-cache: 2 %".to_owned() }),
         (1_307_000, RunEvent::Ended(RunEnding::SomeFailed)),
     ]);

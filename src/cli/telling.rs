@@ -10,6 +10,10 @@ pub struct TellingArgs {
     /// How to tell on standard error where the run is; without it, bar on a terminal, else plain
     #[arg(long, value_enum, value_name = "MODE")]
     pub progress: Option<ProgressName>,
+    /// Let the run be watched in a browser: HOST, HOST:PORT or PORT (0 takes a free one); without
+    /// one, 127.0.0.1:8306. Beyond this machine only where ADDR says so
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:8306")]
+    pub serve: Option<String>,
 }
 
 /// The forms in which it is told.

@@ -10,6 +10,7 @@ mod rounds;
 mod session;
 pub(super) mod site;
 mod summary;
+mod watched;
 
 use anyhow::{Context, anyhow};
 
@@ -39,6 +40,7 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
              tries the matrix on this machine"
         )));
     }
+    let listener = watched::listen(arguments.telling.serve.as_deref())?;
     let directory = run_directory(arguments, &loaded, &engine)?;
     // A connection is an open file, and the usual limit is below the published concurrencies.
     raise_open_files().context("cannot raise the limit on open files")?;
@@ -46,6 +48,8 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let accept_changes = arguments.accept_changes;
     let means = Means { sites, engine, accept_changes, replace: arguments.replace };
     let mut progress = Progress::new(printer, mode);
+    let told = (&mut progress, printer);
+    let server = watched::serve(listener, &directory, &interrupt, told)?;
     let ended = Session::new(&loaded, means, directory, interrupt, &mut progress)
         .and_then(|mut session| Ok((session.measure()?, session.into_directory())))
         .and_then(|(outcome, directory)| {
@@ -54,6 +58,8 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
         });
     progress.rest();
     progress.tell(&RunEvent::Ended(ending(&ended)));
+    // Its readers are told the end, and keep what they see.
+    drop(server);
     ended
 }
 

@@ -46,10 +46,10 @@ impl<'a> Rounds<'a> {
         self.done.extend(qps_milli.map(|qps| (trial.clone(), qps)));
     }
 
-    /// How many of the planned trials are left out when no other is to be measured.
-    pub(super) fn left_out(&self) -> u64 {
+    /// The planned trials that are left out when no other is to be measured.
+    pub(super) fn left_out(&self) -> Vec<&Trial> {
         let left = |trial: &&Trial| !self.tried.contains(*trial) && self.is_left_out(trial);
-        self.planned.iter().filter(left).count() as u64
+        self.planned.iter().filter(left).collect()
     }
 
     fn access(&self, trial: &Trial) -> Access {
@@ -154,13 +154,13 @@ workload = "oltp_insert"
     }
 
     /// How many trials are left out in the end.
-    fn left_out(plan: &Plan, rate: impl Fn(&str, u32, u32) -> Option<u64>) -> u64 {
+    fn left_out(plan: &Plan, rate: impl Fn(&str, u32, u32) -> Option<u64>) -> usize {
         let mut rounds = Rounds::new(plan, 0, &[]);
         while let Some(trial) = rounds.next() {
             let id = &plan.cells[trial.cell].id;
             rounds.took(&trial, rate(id.scenario.as_str(), id.concurrency, trial.repetition));
         }
-        rounds.left_out()
+        rounds.left_out().len()
     }
 
     #[test]

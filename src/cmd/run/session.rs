@@ -176,9 +176,11 @@ impl<'a> Session<'a> {
         planned: &PlannedSpec,
         rounds: &Rounds<'_>,
     ) -> Result<(), Failure> {
-        let trials = rounds.left_out();
-        if trials > 0 && !self.interrupt.is_requested() {
-            self.progress.tell(&RunEvent::LeftOut { trials });
+        let left_out = rounds.left_out();
+        if !left_out.is_empty() && !self.interrupt.is_requested() {
+            let id = |trial: &&Trial| self.plan.cells[trial.cell].id.clone();
+            let cells = left_out.iter().map(id).collect();
+            self.progress.tell(&RunEvent::LeftOut { cells });
         }
         let results = self.directory.results()?;
         let refused = results.cells.iter().filter(|cell| cell.is_refused(results.class));

@@ -62,8 +62,8 @@ pub enum RunEvent {
     },
     /// Trials that will not be measured: the ladder fell before it came to them.
     LeftOut {
-        /// How many.
-        trials: u64,
+        /// The cell of each.
+        cells: Vec<CellId>,
     },
     /// What was measured of a scenario on a spec is not of the class that the matrix claims.
     Refused {
@@ -73,6 +73,13 @@ pub enum RunEvent {
         scenario: ScenarioId,
         /// Why.
         reason: String,
+    },
+    /// The run can be watched.
+    Serving {
+        /// Where.
+        url: String,
+        /// What proves that somebody may stop it.
+        stop_token: String,
     },
     /// The run is over; nothing follows.
     Ended(RunEnding),

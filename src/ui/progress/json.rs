@@ -100,7 +100,8 @@ impl JsonLines {
             RunEvent::TrialEnded { cell, repetition, ending } => {
                 self.ended(at, WireCell::of(cell, *repetition), ending)
             }
-            RunEvent::LeftOut { trials } => Wire::LeftOut { left_out: *trials },
+            RunEvent::LeftOut { cells } => Wire::LeftOut { left_out: cells.len() as u64 },
+            RunEvent::Serving { url, stop_token } => Wire::Serving { url, stop_token },
             RunEvent::Refused { spec, scenario, reason } => {
                 Wire::Refused { spec: spec.as_str(), scenario: scenario.as_str(), reason }
             }
@@ -232,6 +233,10 @@ enum Wire<'a> {
         spec: &'a str,
         scenario: &'a str,
         reason: &'a str,
+    },
+    Serving {
+        url: &'a str,
+        stop_token: &'a str,
     },
     RunEnded {
         outcome: &'static str,

@@ -88,6 +88,10 @@ pub(super) fn kept(tracker: &Tracker, at: Duration, event: &RunEvent) -> Option<
         }
         RunEvent::Said { level: Level::Notice, words } => Some((Style::Plain, clean(words))),
         RunEvent::Said { level: Level::Warning, words } => Some((Style::Warning, clean(words))),
+        RunEvent::Serving { url, stop_token } => {
+            let stop = format!("curl -d token={stop_token} {}", stop_address(url));
+            Some((Style::Plain, format!("watch    {url}\nstop     {stop}")))
+        }
         RunEvent::TrialEnded { cell, repetition, ending } => {
             let label = label(cell, *repetition, tracker.has_repeats);
             let (position, words) = (position(tracker), clean(&ended_words(ending)));
@@ -100,6 +104,12 @@ pub(super) fn kept(tracker: &Tracker, at: Duration, event: &RunEvent) -> Option<
         }
         _ => None,
     }
+}
+
+/// Where to ask for the end of what is watched there.
+fn stop_address(url: &str) -> String {
+    let root = url.split('?').next().unwrap_or(url);
+    format!("{}/stop", root.trim_end_matches('/'))
 }
 
 /// `[ 12/140]`.

@@ -1,4 +1,4 @@
-//! Nothing of a run but what went wrong.
+//! Nothing of a run but what went wrong, and where it can be watched.
 //!
 //! Must not know: the clock.
 
@@ -10,7 +10,7 @@ use super::tracker::Tracker;
 use super::{Printer, Sink};
 use crate::ui::printer::Style;
 
-/// Prints warnings and failed trials.
+/// Prints it.
 pub(super) struct Quiet {
     printer: Printer,
     tracker: Tracker,
@@ -26,7 +26,9 @@ impl Sink for Quiet {
     fn take(&mut self, at: Duration, event: &RunEvent) {
         self.tracker.take(at, event);
         let line = kept(&self.tracker, at, event);
-        if let Some((style, line)) = line.filter(|(style, _)| *style != Style::Plain) {
+        // Where it can be watched was asked for.
+        let is_asked = matches!(event, RunEvent::Serving { .. });
+        if let Some((style, line)) = line.filter(|(style, _)| is_asked || *style != Style::Plain) {
             self.printer.styled(style, &line);
         }
     }

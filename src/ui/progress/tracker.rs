@@ -119,11 +119,13 @@ impl Tracker {
             }
             RunEvent::TrialStarted { cell, repetition } => self.begin(at, cell, *repetition),
             RunEvent::TrialEnded { ending, .. } => self.end(at, ending),
-            RunEvent::LeftOut { trials } => self.trials = self.trials.saturating_sub(*trials),
+            RunEvent::LeftOut { cells } => {
+                self.trials = self.trials.saturating_sub(cells.len() as u64);
+            }
             RunEvent::Connecting { .. } | RunEvent::Phase(_) | RunEvent::Second(_) => {
                 self.go_on(at, event);
             }
-            RunEvent::Said { .. } | RunEvent::Refused { .. } => {}
+            RunEvent::Said { .. } | RunEvent::Refused { .. } | RunEvent::Serving { .. } => {}
             RunEvent::Ended(_) => (self.trial, self.loading) = (None, None),
         }
     }
@@ -309,9 +311,10 @@ mod tests {
     #[test]
     fn what_the_ladder_leaves_out_is_not_waited_for() {
         let mut tracker = started(10, 0, 0);
-        tracker.take(Duration::ZERO, &RunEvent::LeftOut { trials: 4 });
+        let left_out = |trials| RunEvent::LeftOut { cells: vec![cell("a"); trials] };
+        tracker.take(Duration::ZERO, &left_out(4));
         assert_eq!(left(&tracker, 0), (6 * 660, true));
-        tracker.take(Duration::ZERO, &RunEvent::LeftOut { trials: 40 });
+        tracker.take(Duration::ZERO, &left_out(40));
         assert_eq!(tracker.left(Duration::ZERO), None);
     }
 }
