@@ -14,7 +14,7 @@ mod summary;
 use anyhow::{Context, anyhow};
 
 use super::matrix_source::{LoadedPlan, load_plan};
-use super::{Failure, Outcome, signals};
+use super::{Failure, Outcome, examine, signals};
 use crate::cli::RunArgs;
 use crate::driver::raise_open_files;
 use crate::model::{Plan, RunDescription};
@@ -36,6 +36,9 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
             "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
              tries the matrix on this machine"
         )));
+    }
+    if let Some(targets) = sites.targets() {
+        examine::before_start(&loaded.plan, targets, arguments.yes, printer)?;
     }
     let directory = run_directory(arguments, &loaded, &engine)?;
     // A connection is an open file, and the usual limit is below the published concurrencies.
