@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod calibrate;
+mod check;
 mod compare;
 mod examples;
 mod import;
@@ -14,6 +15,7 @@ mod show;
 mod telling;
 
 pub use calibrate::{CalibrateArgs, CalibrateFormat, CalibratePartArgs, CalibrateRole};
+pub use check::{CheckArgs, CheckFormat};
 pub use compare::{
     AuditArgs, AuditFormat, DiffArgs, DiffFormat, FailOn, HistoryArgs, HistoryFormat,
 };
@@ -46,6 +48,9 @@ pub enum Command {
     /// Measure a matrix and keep the results
     #[command(after_help = examples::RUN)]
     Run(Box<RunArgs>),
+    /// Look at a server before it is measured: what it is, what of it would stand in the way
+    #[command(after_help = examples::CHECK)]
+    Check(Box<CheckArgs>),
     /// Load the datasets of a matrix, without measuring
     #[command(after_help = examples::LOAD)]
     Load(Box<LoadArgs>),
@@ -167,6 +172,9 @@ pub struct RunArgs {
     /// Go on with --resume where server or dataset are not what they were; the results say so
     #[arg(long, requires = "resume")]
     pub accept_changes: bool,
+    /// Go on where other clients are connected to a server of --targets, or replicas copy from it
+    #[arg(long)]
+    pub yes: bool,
     /// Drop all tables of a schema that holds something else than the dataset, after naming them
     #[arg(long)]
     pub replace: bool,
@@ -201,6 +209,9 @@ pub struct LoadArgs {
     /// Connections that load side by side, in one table or in many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub loaders: Option<u32>,
+    /// Go on where other clients are connected to a server of --targets, or replicas copy from it
+    #[arg(long)]
+    pub yes: bool,
     /// Drop all tables of a schema that holds something else than the dataset, after naming them
     #[arg(long)]
     pub replace: bool,

@@ -183,7 +183,8 @@ fn kill_and_resume(server: &Server) {
     let matrix = MATRIX.replace("2500ms", "300ms").replace("300ms", "200ms");
     let matrix = matrix.replace("60_000", "500").replace("[4]", "[1, 2, 4]");
     let workspace = Workspace::new(&server.endpoint(), &matrix);
-    let head = ["run", "small.toml", "--targets", "targets.toml", "--set", "protocol.repeats=2"];
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--yes", "--set"];
+    let head = [&head[..], &["protocol.repeats=2"]].concat();
     let mut run = workspace.command(&head).spawn().unwrap();
     let mut random = 88_172_645_463_325_252_u64;
     for kill in 0..kills() {

@@ -107,6 +107,8 @@ impl Site {
     fn gridbench(&self, command: &str, arguments: &[&str]) -> (Output, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_gridbench"))
             .args([command, "m.toml", "--targets", "t.toml"])
+            // The server is not this test's alone.
+            .args(["--yes"].iter().filter(|_| matches!(command, "run" | "load")))
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())

@@ -105,7 +105,7 @@ workload = "oltp_write_only"
         fs::write(folder.path().join("t.toml"), targets).unwrap();
         let out = format!("results-{number}");
         let output = Command::new(env!("CARGO_BIN_EXE_gridbench"))
-            .args(["run", "m.toml", "--targets", "t.toml", "--out", &out])
+            .args(["run", "m.toml", "--targets", "t.toml", "--yes", "--out", &out])
             .current_dir(folder.path())
             .stdin(Stdio::null())
             .output()

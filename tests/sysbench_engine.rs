@@ -207,7 +207,7 @@ fn sysbench_of(gridbench: &Child) -> u32 {
 }
 
 fn start(workspace: &Workspace, more: &[&str]) -> Child {
-    let head = ["run", "small.toml", "--targets", "targets.toml", "--engine", "sysbench"];
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--yes", "--engine", "sysbench"];
     workspace.command(&[&head[..], more].concat()).spawn().unwrap()
 }
 
@@ -220,7 +220,7 @@ fn a_password_is_in_no_command_line_and_in_no_environment_and_in_no_file() {
     account(&server, &PASSWORD.replace('\\', "\\\\").replace('\'', "\\'"));
     let targets = targets.replace("'plain'", "{ env = \"CANARY\" }");
     fs::write(workspace.path("targets.toml"), targets).unwrap();
-    let head = ["run", "small.toml", "--targets", "targets.toml", "--engine", "sysbench"];
+    let head = ["run", "small.toml", "--targets", "targets.toml", "--yes", "--engine", "sysbench"];
     let more = ["--only", "scenario=read-only-range"];
     let mut command = workspace.command(&[&head[..], &more].concat());
     let child = command.env("CANARY", PASSWORD).spawn().unwrap();

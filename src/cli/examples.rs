@@ -14,6 +14,11 @@ pub(super) const RUN: &str = "Examples:
   gridbench run matrices/full-cache.toml --set protocol.duration=20s --only concurrency=64
   gridbench run matrices/full-cache.toml --resume";
 
+pub(super) const CHECK: &str = "Examples:
+  gridbench check 2c4g --targets targets.toml
+  gridbench check matrices/full-cache.toml --targets targets.toml
+  gridbench check 2c4g --targets targets.toml --format json";
+
 pub(super) const LOAD: &str = "Examples:
   gridbench load matrices/full-cache.toml --only spec=2c4g
   gridbench load matrices/large-dataset.toml --targets targets.toml --loaders 8";

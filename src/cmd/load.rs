@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use super::dataset::{self, OwnPlace, Wanted};
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::run::site::Sites;
-use super::{Failure, Outcome, chain, signals};
+use super::{Failure, Outcome, chain, examine, signals};
 use crate::cli::LoadArgs;
 use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{Bytes, Endpoint, Interrupt, PlannedSpec, ServerInfo, TableCheck, counted};
@@ -26,6 +26,9 @@ pub(super) fn run(arguments: &LoadArgs, printer: Printer) -> Result<Outcome, Fai
             "nothing of this matrix can run here; --targets names servers elsewhere, --rehearse \
              tries the matrix on this machine"
         )));
+    }
+    if let Some(targets) = sites.targets() {
+        examine::before_start(&loaded.plan, targets, arguments.yes, printer)?;
     }
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let mode = ProgressMode::of(None, printer.terminal.can_redraw);

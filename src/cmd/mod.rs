@@ -11,9 +11,11 @@ use crate::ui::Printer;
 mod audit;
 mod baseline;
 mod calibrate;
+mod check;
 mod clean;
 mod dataset;
 mod diff;
+mod examine;
 mod history;
 mod into;
 mod load;
@@ -88,6 +90,7 @@ pub fn run(cli: Cli, printer: Printer) -> Result<Outcome, Failure> {
         Command::Plan(arguments) => plan::run(&arguments, printer),
         Command::Run(arguments) => run::run(&arguments, printer),
         Command::Load(arguments) => load::run(&arguments, printer),
+        Command::Check(arguments) => check::run(&arguments, printer),
         Command::Clean(arguments) => clean::run(&arguments, printer),
         Command::Show(arguments) => show::run(&arguments, printer),
         Command::Render(arguments) => render::run(&arguments, printer),

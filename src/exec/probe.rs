@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::window::{Window, micros};
 use crate::driver::adapter::Admin;
-use crate::model::{Counters, Endpoint, Evidence, ProcessUse, ServerUse};
+use crate::model::{Counter, Counters, Endpoint, Evidence, ProcessUse, ServerUse};
 
 /// How long one look may take, a new connection for it included.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
@@ -181,6 +181,9 @@ impl Looks {
         if let [first, .., last] = inside[..] {
             evidence.window = last.since(first);
         }
+        if let Some(words) = self.restarted(start) {
+            evidence.trouble = Some(words);
+        }
         let length = micros(end - start);
         if evidence.window.length_us.saturating_mul(100) < length.saturating_mul(COVERED_PERCENT) {
             evidence.trouble.get_or_insert_with(|| {
@@ -189,6 +192,18 @@ impl Looks {
             });
         }
         evidence
+    }
+
+    /// When the server's counters went back, if they did: a server counts from its start.
+    fn restarted(&self, start: Instant) -> Option<String> {
+        let questions = |look: &Look| look.counters.get(Counter::Questions);
+        let went_back = |pair: &&[Look]| questions(&pair[1]) < questions(&pair[0]);
+        let look = &self.looks.windows(2).find(went_back)?[1];
+        let when = match look.at.checked_duration_since(start) {
+            Some(after) => format!("at most {:.1} s into the window", after.as_secs_f64()),
+            None => "before the window".to_owned(),
+        };
+        Some(format!("the server was started again {when}"))
     }
 
     /// What was done from before the load until after it.
@@ -211,7 +226,6 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Counter;
 
     #[test]
     fn looks_are_taken_at_whole_seconds_of_the_window_and_at_its_end() {
@@ -270,5 +284,29 @@ mod tests {
         assert_eq!(half.window.length_us, 1_000_000);
         assert_eq!(half.trouble.as_deref(), Some("looked at 1000 of 2000 ms of the window"));
         assert_eq!(evidence(&[0, 1_000, 2_050]).trouble, None);
+    }
+
+    #[test]
+    fn a_server_that_was_started_again_is_told_with_the_time() {
+        let start = Instant::now() + Duration::from_secs(10);
+        let look = |(offset_ms, questions): (i64, u64)| {
+            let offset = Duration::from_millis(offset_ms.unsigned_abs());
+            let mut counters = Counters::default();
+            counters.set(Counter::Questions, Some(questions));
+            let at = if offset_ms < 0 { start - offset } else { start + offset };
+            Look { at, counters, process: None }
+        };
+        let trouble = |looks: &[(i64, u64)]| {
+            let looks = looks.iter().copied().map(look).collect();
+            let window = Some((start, start + Duration::from_secs(2)));
+            Looks { looks, window, trouble: Some("lost".to_owned()) }.evidence().trouble.unwrap()
+        };
+        let told = "the server was started again";
+        assert_eq!(
+            trouble(&[(0, 500), (1_000, 900), (1_940, 7)]),
+            format!("{told} at most 1.9 s into the window")
+        );
+        assert_eq!(trouble(&[(-90, 500), (-20, 7), (9, 8)]), format!("{told} before the window"));
+        assert_eq!(trouble(&[(0, 500), (1_000, 500), (2_000, 501)]), "lost");
     }
 }

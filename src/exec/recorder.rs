@@ -10,7 +10,7 @@ use crate::driver::{DriverError, Reply};
 use crate::model::ErrorCount;
 use crate::stats::Histogram;
 
-use super::window::Window;
+use super::window::{Window, micros};
 
 /// The counters of one load thread: the totals of the window, and the second under way.
 #[derive(Debug)]
@@ -151,7 +151,8 @@ impl Recorder {
     /// An error in an event that was due then, seen now.
     pub(super) fn error(&mut self, span: Span, error: &DriverError) {
         if self.window.contains(span.due) {
-            self.totals.count_error(error);
+            let after = span.end.saturating_duration_since(self.window.start);
+            self.totals.count_error(error, micros(after));
         }
         if self.window.contains(span.end) {
             self.advance(span.end);
@@ -197,7 +198,11 @@ impl Totals {
         self.rollbacks += other.rollbacks;
         for (code, theirs) in other.errors {
             match self.errors.get_mut(&code) {
-                Some(ours) => ours.count += theirs.count,
+                Some(ours) => {
+                    ours.count += theirs.count;
+                    let spans = ours.span_us.into_iter().chain(theirs.span_us);
+                    ours.span_us = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+                }
                 None => _ = self.errors.insert(code, theirs),
             }
         }
@@ -212,16 +217,17 @@ impl Totals {
         }
     }
 
-    fn count_error(&mut self, error: &DriverError) {
+    fn count_error(&mut self, error: &DriverError, after_us: u64) {
         let code = error.code();
         let seen = self.errors.entry(code).or_insert_with(|| {
             let message = match error {
                 DriverError::Server { message, .. } => message.clone(),
                 DriverError::Lost { .. } | DriverError::Protocol { .. } => error.to_string(),
             };
-            ErrorCount { code, count: 0, message }
+            ErrorCount { code, count: 0, message, span_us: Some((after_us, after_us)) }
         });
         seen.count += 1;
+        seen.span_us = seen.span_us.map(|(first, last)| (first, last.max(after_us)));
     }
 }
 
@@ -333,11 +339,12 @@ mod tests {
             message: message.into(),
         };
         let (mut one, mut two) = (Totals::default(), Totals::default());
-        one.count_error(&error("first"));
-        two.count_error(&error("second"));
-        two.count_error(&error("third"));
+        one.count_error(&error("first"), 70);
+        two.count_error(&error("second"), 50);
+        two.count_error(&error("third"), 60);
         one.merge(two);
         let seen = &one.errors[&1213];
         assert_eq!((seen.count, seen.message.as_str()), (3, "first"));
+        assert_eq!(seen.span_us, Some((50, 70)));
     }
 }

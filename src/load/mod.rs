@@ -32,7 +32,7 @@ pub use extent::rows_in;
 pub use own_tables::{
     OWN_STATE_TABLE, OwnTables, OwnTablesReport, ensure_own_tables, mark_own_changed,
 };
-pub use schema::STATE_TABLE;
+pub use schema::{STATE_TABLE, schema_of};
 pub use session::LoadRoute;
 
 use crate::model::{Bytes, TableCheck};

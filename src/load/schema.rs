@@ -42,11 +42,15 @@ pub(super) struct Home {
     purpose: &'static str,
 }
 
+/// The schema that holds a dataset: the endpoint's, else one of the dataset's own.
+pub fn schema_of(endpoint: &Endpoint, dataset: &Dataset) -> String {
+    endpoint.database.clone().unwrap_or_else(|| names::database(dataset))
+}
+
 impl Home {
     /// `purpose`: what is done to the dataset, for example `loading`.
     pub(super) fn new(endpoint: &Endpoint, dataset: &Dataset, purpose: &'static str) -> Self {
-        let named = endpoint.database.clone();
-        let database = named.unwrap_or_else(|| names::database(dataset));
+        let database = schema_of(endpoint, dataset);
         let endpoint = Endpoint { database: Some(database.clone()), ..endpoint.clone() };
         let fingerprint = names::fingerprint(dataset);
         Self { dataset: dataset.clone(), database, endpoint, fingerprint, purpose }

@@ -112,6 +112,9 @@ pub struct ErrorCount {
     pub count: u64,
     /// The first message of that code.
     pub message: String,
+    /// From the start of the window to the first and the last of them, microseconds; `None` where
+    /// it is not known.
+    pub span_us: Option<(u64, u64)>,
 }
 
 impl ErrorCount {

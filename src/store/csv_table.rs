@@ -152,8 +152,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::store::any_rows;
     use crate::store::rows::{CellRow, ErrorRow, IntervalRow, StatementRow};
-    use crate::store::testing;
 
     fn round_trip<R: Row + Clone + PartialEq + std::fmt::Debug>(rows: &[R]) {
         let mut bytes = header::<R>();
@@ -167,10 +167,10 @@ mod tests {
     proptest! {
         #[test]
         fn rows_of_every_file_are_read_back_as_written(
-            cells in prop::collection::vec(testing::any_cell_row(), 0..4),
-            intervals in prop::collection::vec(testing::any_interval_row(), 0..4),
-            statements in prop::collection::vec(testing::any_statement_row(), 0..4),
-            errors in prop::collection::vec(testing::any_error_row(), 0..4),
+            cells in prop::collection::vec(any_rows::any_cell_row(), 0..4),
+            intervals in prop::collection::vec(any_rows::any_interval_row(), 0..4),
+            statements in prop::collection::vec(any_rows::any_statement_row(), 0..4),
+            errors in prop::collection::vec(any_rows::any_error_row(), 0..4),
         ) {
             round_trip::<CellRow>(&cells);
             round_trip::<IntervalRow>(&intervals);
@@ -197,7 +197,7 @@ mod tests {
         read.map(|read| read.rows.len()).map_err(|error| error.to_string())
     }
 
-    const ROW: &str = "1,2c4g,s,64,1,1213,5,\"Deadlock, try\"\n";
+    const ROW: &str = "1,2c4g,s,64,1,1213,5,\"Deadlock, try\",9,12\n";
 
     #[test]
     fn a_torn_last_line_is_left_out() {
@@ -211,16 +211,16 @@ mod tests {
     #[test]
     fn a_bad_row_before_the_last_is_an_error_with_file_and_line() {
         let short = parse_errors(&[ROW, "1,2c4g,s\n", ROW]).unwrap_err();
-        assert_eq!(short, "errors.csv:3: this is not a row of 8 fields in UTF-8");
+        assert_eq!(short, "errors.csv:3: this is not a row of 10 fields in UTF-8");
         let open = parse_errors(&["1,2c4g,s,64,1,1213,5,\"Dead\n", ROW]).unwrap_err();
-        assert_eq!(open, "errors.csv:2: this is not a row of 8 fields in UTF-8");
+        assert_eq!(open, "errors.csv:2: this is not a row of 10 fields in UTF-8");
     }
 
     #[test]
     fn a_bad_value_is_an_error_that_names_the_column() {
-        let number = parse_errors(&[ROW, "1,2c4g,s,many,1,1213,5,x\n"]).unwrap_err();
+        let number = parse_errors(&[ROW, "1,2c4g,s,many,1,1213,5,x,,\n"]).unwrap_err();
         assert_eq!(number, "errors.csv:3: column concurrency: invalid digit found in string");
-        let escape = parse_errors(&["1,2c4g,s,64,1,1213,5,x\\y\n"]).unwrap_err();
+        let escape = parse_errors(&["1,2c4g,s,64,1,1213,5,x\\y,,\n"]).unwrap_err();
         assert!(escape.contains("errors.csv:2: ") && escape.contains("backslash"), "{escape}");
     }
 

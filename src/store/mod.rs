@@ -25,6 +25,8 @@ use std::path::Path;
 use crate::model::{Cell, Evidence, Measurement, PlannedSpec, ResultSet, StatementKind};
 use crate::stats::Histogram;
 
+#[cfg(test)]
+mod any_rows;
 pub mod baseline;
 mod clock;
 mod counts;

@@ -58,9 +58,14 @@ fn looked_at<'a>(trials: &'a [&StoredTrial]) -> impl Iterator<Item = &'a Evidenc
     evidence.filter(|of| of.window.counters.get(Counter::Questions).is_some_and(|of| of > 0))
 }
 
-/// Whether the claim about data and cache was looked into in any of them.
-pub(super) fn is_looked_into(trials: &[&StoredTrial]) -> bool {
-    looked_at(trials).any(|of| of.trouble.is_none() && of.window.pages_read().is_some())
+/// Why the claim about data and cache was looked into in none of them; `None` where it was.
+pub(super) fn not_looked_into(trials: &[&StoredTrial]) -> Option<String> {
+    if looked_at(trials).any(|of| of.trouble.is_none() && of.window.pages_read().is_some()) {
+        return None;
+    }
+    let evidence = trials.iter().filter_map(|trial| trial.evidence.as_ref());
+    let trouble = evidence.filter_map(|of| of.trouble.as_deref()).next();
+    Some(trouble.unwrap_or("too few looks at the server").to_owned())
 }
 
 /// Pages for each thousand statements, and in all, where that is more than a cached dataset's.

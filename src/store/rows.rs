@@ -287,6 +287,8 @@ pub(super) struct ErrorRow {
     pub(super) count: u64,
     #[serde(with = "text")]
     pub(super) first_message: String,
+    pub(super) first_us: Option<u64>,
+    pub(super) last_us: Option<u64>,
 }
 
 impl ErrorRow {
@@ -300,13 +302,16 @@ impl ErrorRow {
             code: error.code,
             count: error.count,
             first_message: error.message.clone(),
+            first_us: error.span_us.map(|(first, _)| first),
+            last_us: error.span_us.map(|(_, last)| last),
         }
     }
 }
 
 impl From<ErrorRow> for ErrorCount {
     fn from(row: ErrorRow) -> Self {
-        Self { code: row.code, count: row.count, message: row.first_message }
+        let span_us = row.first_us.zip(row.last_us);
+        Self { code: row.code, count: row.count, message: row.first_message, span_us }
     }
 }
 

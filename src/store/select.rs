@@ -243,10 +243,9 @@ impl Pair<'_> {
         let told = [self.repetitions(level), level.failed_events(), level.unfinished()];
         let told = told.into_iter().flatten().chain(level.limits());
         let done: Vec<&StoredTrial> = level.done().collect();
-        let is_proved = self.plan.rehearsal.is_some() || proof::is_looked_into(&done);
-        let unproved = (!is_proved).then(|| {
-            format!("not proved to be {}: too few looks at the server", self.plan.class().name())
-        });
+        let unproved = proof::not_looked_into(&done).filter(|_| self.plan.rehearsal.is_none());
+        let class = self.plan.class().name();
+        let unproved = unproved.map(|why| format!("not proved to be {class}: {why}"));
         let until = repeats::until_missed(&level.rates(), self.plan.protocol.until);
         told.chain(repeats::doubts(&done)).chain(until).chain(unproved).collect()
     }
@@ -316,7 +315,13 @@ impl Level<'_> {
         let failed: u64 = errors().map(|error| error.count).sum();
         let code = if worst.code == 0 { String::new() } else { format!("{} ", worst.code) };
         let words = worst.message.lines().next().unwrap_or_default();
-        Some(format!("{} failed, most with: {code}{words}", counted(failed, "event")))
+        let spans = errors().filter_map(|error| error.span_us);
+        let span = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+        let when = span.map_or_else(String::new, |(first, last)| {
+            let seconds = |us: u64| us as f64 / 1e6;
+            format!(", {:.1} to {:.1} s into the window", seconds(first), seconds(last))
+        });
+        Some(format!("{} failed{when}, most with: {code}{words}", counted(failed, "event")))
     }
 
     fn unfinished(&self) -> Option<String> {

@@ -149,7 +149,12 @@ fn a_trial_that_was_measured_again_counts_once_and_done_outlasts_failed() {
 
 #[test]
 fn events_that_failed_or_hang_are_told_and_retried_ones_are_not() {
-    let error = |code, count, message: &str| ErrorCount { code, count, message: message.into() };
+    let error = |code, count, message: &str| ErrorCount {
+        code,
+        count,
+        message: message.into(),
+        span_us: (code == 1644).then_some((3_200_000, 13_449_000)),
+    };
     let mut trial = done(1, 0, 1, 10);
     trial.errors = vec![error(1213, 99, "Deadlock found")];
     let ladder = "2c4g/read-only-range 64: 10 x1 (peak of 1 of 2 levels; 1 of 2 repetitions";
@@ -160,7 +165,8 @@ fn events_that_failed_or_hang_are_told_and_retried_ones_are_not() {
     assert_eq!(
         lines(&description(), &[trial])[0],
         format!(
-            "{ladder}; 42 events failed, most with: 1644 no updates here; \
+            "{ladder}; 42 events failed, 3.2 to 13.4 s into the window, most with: 1644 no \
+             updates here; \
              3 events still open after the drain)"
         )
     );

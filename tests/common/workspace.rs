@@ -45,7 +45,8 @@ impl Workspace {
 
     /// Runs the matrix on the server, to the end.
     pub(crate) fn run(&self, more: &[&str]) -> Output {
-        let head = ["run", "small.toml", "--targets", "targets.toml"];
+        // The server is not always this test's alone.
+        let head = ["run", "small.toml", "--targets", "targets.toml", "--yes"];
         self.command(&[&head[..], more].concat()).output().unwrap()
     }
 

@@ -43,6 +43,10 @@ impl Workspace {
     fn gridbench(&self, arguments: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
         command.args(arguments).args(["m.toml", "--targets", "t.toml"]);
+        // The server is not this test's alone.
+        if matches!(arguments.first(), Some(&("run" | "load"))) {
+            command.arg("--yes");
+        }
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         Ended::of(&command.output().expect("gridbench runs"))
     }
@@ -224,7 +228,7 @@ fn a_load_that_is_stopped_says_what_is_in_and_the_same_command_completes_it() {
     let space = Workspace::new(&server, "stopped", &["oltp_read_only"]);
     let large = ["--set", "dataset.rule.0.table_size=200000", "--loaders", "1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
-    command.args(["load", "m.toml", "--targets", "t.toml"]).args(large);
+    command.args(["load", "m.toml", "--targets", "t.toml", "--yes"]).args(large);
     command.current_dir(space.folder.path()).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("gridbench runs");

@@ -49,7 +49,7 @@ impl Loading {
 
     fn start(&self) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
-        command.args(["load", "m.toml", "--targets", "t.toml", "--loaders", "3"]);
+        command.args(["load", "m.toml", "--targets", "t.toml", "--yes", "--loaders", "3"]);
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("gridbench starts")
     }

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
+mod changes;
 pub(super) mod engine;
 mod evidence;
 mod handles;
@@ -15,7 +16,7 @@ mod watched;
 use anyhow::{Context, anyhow};
 
 use super::matrix_source::{LoadedPlan, load_plan};
-use super::{Failure, Outcome, signals};
+use super::{Failure, Outcome, examine, signals};
 use crate::cli::{ProgressName, RunArgs};
 use crate::driver::raise_open_files;
 use crate::model::{Plan, RunDescription};
@@ -41,6 +42,9 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
         )));
     }
     let listener = watched::listen(arguments.telling.serve.as_deref())?;
+    if let Some(targets) = sites.targets() {
+        examine::before_start(&loaded.plan, targets, arguments.yes, printer)?;
+    }
     let directory = run_directory(arguments, &loaded, &engine)?;
     // A connection is an open file, and the usual limit is below the published concurrencies.
     raise_open_files().context("cannot raise the limit on open files")?;

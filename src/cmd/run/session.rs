@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::changes;
 use super::engine::LoadEngine;
 use super::evidence;
 use super::handles;
@@ -151,8 +152,13 @@ impl<'a> Session<'a> {
                 }
                 break;
             }
-            let qps = self.measure_trial(planned, &trial, &site)?;
+            let measured = self.measure_trial(planned, &trial, &site)?;
+            let qps = measured.as_ref().ok().copied().flatten();
             rounds.took(&trial, qps.map(|MilliRate(milli)| milli));
+            if let Err(changed) = measured {
+                self.fail_rest(rounds, &changed)?;
+                break;
+            }
             if let Some(Err(error)) = site.managed.as_mut().map(|server| server.is_running()) {
                 self.fail_rest(rounds, &error.to_string())?;
                 break;
@@ -291,18 +297,19 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// The rate, if there is one; the inner error says why the spec's other trials cannot follow.
     fn measure_trial(
         &mut self,
         planned: &PlannedSpec,
         trial: &Trial,
         site: &Site,
-    ) -> Result<Option<MilliRate>, Failure> {
+    ) -> Result<Result<Option<MilliRate>, String>, Failure> {
         let started_unix_ms = now_unix_ms();
         let (cell, repetition) = (self.plan.cells[trial.cell].id.clone(), trial.repetition);
         self.progress.tell(&RunEvent::TrialStarted { cell, repetition });
         let probe = evidence::begin(site);
         let looks = probe.as_ref().ok();
-        let output = match &self.means.engine {
+        let mut output = match &self.means.engine {
             LoadEngine::Native => self.measure_natively(planned, trial, (site, looks)),
             LoadEngine::Sysbench(program) => {
                 let setup = program.setup(self.plan, planned, trial, site);
@@ -311,10 +318,32 @@ impl<'a> Session<'a> {
         };
         let scenario = self.plan.scenario(&self.plan.cells[trial.cell]);
         let evidence = evidence::of(probe, scenario, &output.sent);
+        let changed = self.changed_meanwhile(planned, site, (&output.measurement, &evidence));
+        if let Some(reason) = &changed {
+            output.measurement.status = TrialStatus::Failed { reason: reason.clone() };
+        }
         self.keep(trial, started_unix_ms, &output, Some(&evidence))?;
+        if let Some(reason) = changed {
+            return Ok(Err(reason));
+        }
         let Measurement { status, queries, measured_us, .. } = &output.measurement;
         let is_done = *status == TrialStatus::Done;
-        Ok(is_done.then(|| MilliRate::of(*queries, *measured_us)).flatten())
+        Ok(Ok(is_done.then(|| MilliRate::of(*queries, *measured_us)).flatten()))
+    }
+
+    /// Why this trial is of two servers and the next would be of another one, if it is so.
+    fn changed_meanwhile(
+        &self,
+        planned: &PlannedSpec,
+        site: &Site,
+        (measurement, evidence): (&Measurement, &Evidence),
+    ) -> Option<String> {
+        if self.means.accept_changes || !changes::is_likely(measurement, evidence) {
+            return None;
+        }
+        let changes = changes::of(&self.directory, &planned.spec.id, &site.endpoint);
+        (!changes.is_empty())
+            .then(|| format!("the server is not what the run began with: {}", changes.join("; ")))
     }
 
     fn measure_with_sysbench(

@@ -7,6 +7,7 @@
 
 mod admin;
 mod connect;
+mod examine;
 mod info;
 
 use std::sync::Arc;

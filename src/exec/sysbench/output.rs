@@ -115,7 +115,7 @@ fn errors(count: u64) -> Vec<ErrorCount> {
         return Vec::new();
     }
     let message = "ignored by sysbench: 1213, 1205 or 1020, not told apart".to_owned();
-    vec![ErrorCount { code: ErrorCount::NOT_TOLD_APART, count, message }]
+    vec![ErrorCount { code: ErrorCount::NOT_TOLD_APART, count, message, span_us: None }]
 }
 
 /// What was due is what ended and what still waited: as the last line on the queue says.
