@@ -156,9 +156,8 @@ impl Board {
 
     fn fresh(&self) -> MutexGuard<'_, Told> {
         let mut told = self.lock();
-        if told.when.elapsed() >= EVERY
-            || (told.snapshot.now.outcome.is_none() && self.hub.is_over())
-        {
+        let is_old = told.when.elapsed() >= EVERY || told.snapshot.run.is_empty();
+        if is_old || (told.snapshot.now.outcome.is_none() && self.hub.is_over()) {
             self.renew(&mut told, "change");
         }
         told
@@ -167,23 +166,24 @@ impl Board {
     /// Takes the state anew, and tells those who listen what is different.
     fn renew(&self, told: &mut Told, name: &'static str) {
         let snapshot = self.hub.snapshot();
-        let is_same = snapshot == *told.snapshot;
-        let has_shape = told.snapshot.cells.len() == snapshot.cells.len();
-        if !is_same {
-            told.id += 1;
-        }
-        let data: Arc<str> = match has_shape {
-            true => json(&snapshot.since(&told.snapshot)).into(),
+        let told_before = Arc::clone(&told.snapshot);
+        let has_shape = told_before.cells.len() == snapshot.cells.len();
+        if !has_shape {
             // The run has only now said what it is about to do.
-            false => json(&snapshot).into(),
-        };
-        let name = if has_shape { name } else { "state" };
-        if !is_same || name == "end" {
-            // Nobody may be listening.
-            let _ = self.listeners.send(Message { name, id: told.id, data });
+            self.send(told, "state", json(&snapshot));
+        }
+        if name == "end" || (has_shape && snapshot != *told_before) {
+            let before = if has_shape { &*told_before } else { &snapshot };
+            self.send(told, name, json(&snapshot.since(before)));
         }
         told.when = Instant::now();
         (told.snapshot, told.json) = (Arc::new(snapshot), None);
+    }
+
+    fn send(&self, told: &mut Told, name: &'static str, data: String) {
+        told.id += 1;
+        // Nobody may be listening.
+        let _ = self.listeners.send(Message { name, id: told.id, data: data.into() });
     }
 }
 

@@ -1,0 +1,550 @@
+//! A run watched over HTTP: what readers get, what they cannot do, and that none of them matters
+//! to the run. The first half needs no database server: the facts are told by the test.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
+
+mod common {
+    pub(crate) mod http;
+}
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use common::http::{Answer, Event, Events, ask, connect, get};
+use gridbench::model::{Bytes, CellId, Interrupt, MilliRate, ScenarioId, SpecId, TrialStatus};
+use gridbench::ui::{
+    Level, Outline, OutlineCell, OutlineSpec, RunEnding, RunEvent, SecondFigures, Sink,
+    TrialEnding, TrialPhase,
+};
+use gridbench::watch::{Hub, Served, Server, Token, Tokens, listen};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A run that a test tells, served.
+struct Scripted {
+    hub: Hub,
+    server: Option<Server>,
+    authority: String,
+    interrupt: Interrupt,
+    tokens: Tokens,
+    reports: Arc<AtomicU32>,
+    at: Duration,
+}
+
+impl Scripted {
+    fn new(address: &str) -> Self {
+        let listener = listen(address).unwrap();
+        let port = listener.address().port();
+        let read = if listener.is_loopback() { None } else { Some(Token::random().unwrap()) };
+        let tokens = Tokens { read, stop: Token::random().unwrap() };
+        let (hub, interrupt) = (Hub::new(), Interrupt::default());
+        let reports = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&reports);
+        let report = move || match counted.fetch_add(1, Ordering::SeqCst) {
+            0 => Err("nothing is on disk yet".to_owned()),
+            number => Ok(format!("<!doctype html><title>report {number}</title>")),
+        };
+        let served = Served {
+            hub: hub.clone(),
+            interrupt: interrupt.clone(),
+            report: Arc::new(report),
+            tokens: tokens.clone(),
+        };
+        let server = Some(Server::start(listener, served, None).unwrap());
+        let (authority, at) = (format!("127.0.0.1:{port}"), Duration::ZERO);
+        Self { hub, server, authority, interrupt, tokens, reports, at }
+    }
+
+    /// A run of one spec, one scenario with a title that is markup, and two levels.
+    fn begun() -> Self {
+        let mut run = Self::new("0");
+        run.tell(&outline());
+        run
+    }
+
+    fn tell(&mut self, event: &RunEvent) {
+        self.at += Duration::from_secs(1);
+        self.hub.take(self.at, event);
+    }
+
+    fn measure(&mut self, concurrency: u32, qps: u64) {
+        self.tell(&RunEvent::TrialStarted { cell: cell(concurrency), repetition: 1 });
+        self.tell(&RunEvent::Phase(TrialPhase::Measuring));
+        self.tell(&second(1, qps));
+        self.tell(&ended(concurrency, TrialStatus::Done, qps));
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        get(&self.authority, path)
+    }
+
+    /// The state, as soon as it is so.
+    fn state(&self, is_so: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let state: Value = serde_json::from_str(&self.get("/state.json").body).unwrap();
+            if is_so(&state) {
+                return state;
+            }
+            assert!(Instant::now() < deadline, "{state:#}");
+        }
+    }
+}
+
+fn cell(concurrency: u32) -> CellId {
+    let (spec, scenario) = (SpecId::new("1c1g").unwrap(), ScenarioId::new("reads").unwrap());
+    CellId { spec, scenario, concurrency }
+}
+
+const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'{{ 7 * 7 }}";
+
+fn outline() -> RunEvent {
+    let cells = [8, 16].map(|level| OutlineCell { id: cell(level), trials: 1, done: Vec::new() });
+    RunEvent::Started(Box::new(Outline {
+        run: "run".to_owned(),
+        title: format!("{MARKUP} 宽 \u{202e}"),
+        specs: vec![OutlineSpec {
+            id: cell(8).spec,
+            cpu: 1,
+            memory: Bytes(Bytes::GB),
+            skipped: None,
+        }],
+        scenarios: vec![(cell(8).scenario, Some(MARKUP.to_owned()))],
+        cells: cells.to_vec(),
+        waiting: 2,
+        specs_waiting: 1,
+        duration: Duration::from_secs(2),
+        ..Outline::default()
+    }))
+}
+
+fn second(second: u64, qps: u64) -> RunEvent {
+    let qps = Some(MilliRate(qps * 1_000));
+    RunEvent::Second(SecondFigures { second, qps, tps: qps, p95_us: Some(5_000), errors: 1 })
+}
+
+fn ended(concurrency: u32, status: TrialStatus, qps: u64) -> RunEvent {
+    let is_done = status == TrialStatus::Done;
+    let qps = is_done.then_some(MilliRate(qps * 1_000));
+    let ending = TrialEnding {
+        status,
+        qps,
+        tps: qps,
+        p95_us: is_done.then_some(4_000),
+        errors: 0,
+        doubts: Vec::new(),
+    };
+    RunEvent::TrialEnded { cell: cell(concurrency), repetition: 1, ending }
+}
+
+/// The state that a page has after a change, as its script makes it.
+fn apply(state: &mut Value, change: &Value) {
+    for changed in change["cells"].as_array().unwrap() {
+        let index = usize::try_from(changed["index"].as_u64().unwrap()).unwrap();
+        state["cells"][index] = changed["cell"].clone();
+    }
+    state["now"] = change["now"].clone();
+    for list in ["seconds", "log"] {
+        let new = change[list].as_array().unwrap().clone();
+        state[list].as_array_mut().unwrap().extend(new);
+    }
+}
+
+#[test]
+fn a_stream_begins_with_all_of_it_and_its_changes_add_up_to_what_a_new_reader_gets() {
+    let mut run = Scripted::begun();
+    run.measure(8, 1_000);
+    let mut events = Events::of(&run.authority);
+    let first = events.next().unwrap();
+    assert_eq!(first.name, "state");
+    let mut state = first.data;
+    assert_eq!(state["cells"][0]["state"], "done");
+    assert_eq!(state["cells"][1]["state"], "waiting");
+    run.measure(16, 2_000);
+    run.tell(&RunEvent::Said { level: Level::Warning, words: "beware".to_owned() });
+    run.tell(&RunEvent::Ended(RunEnding::SomeFailed));
+    let mut ids = vec![first.id.parse::<u64>().unwrap()];
+    let last = loop {
+        let Event { name, id, data } = events.next().expect("the end is told");
+        ids.push(id.parse().unwrap());
+        apply(&mut state, &data);
+        if name == "end" {
+            break data;
+        }
+        assert_eq!(name, "change");
+    };
+    assert!(events.next().is_none(), "nothing follows the end");
+    assert!(ids.is_sorted(), "{ids:?}");
+    assert_eq!(last["now"]["outcome"], "some-failed");
+    let cells = state["cells"].as_array().unwrap();
+    assert_eq!((&cells[1]["qps_milli"], &cells[1]["is_peak"]), (&2_000_000.into(), &true.into()));
+    assert_eq!(cells[0]["is_peak"], false);
+    let numbers = |list: &str| -> Vec<u64> {
+        state[list].as_array().unwrap().iter().map(|of| of["number"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(numbers("seconds"), [1, 2]);
+    assert_eq!(numbers("log"), [1, 2, 3]);
+    assert_eq!(state["log"][2]["words"], "beware");
+}
+
+#[test]
+fn a_cell_is_what_became_of_it() {
+    let mut run = Scripted::begun();
+    run.measure(8, 1_000);
+    run.tell(&RunEvent::TrialStarted { cell: cell(16), repetition: 1 });
+    let state = run.state(|state| state["cells"][1]["state"] == "running");
+    assert_eq!(state["now"]["trial"]["number"], 2);
+    assert_eq!(state["now"]["trial"]["phase"], "connecting");
+    let reason = "lost \u{1b}[2J".to_owned();
+    run.tell(&ended(16, TrialStatus::Failed { reason: reason.clone() }, 0));
+    let state = run.state(|state| state["cells"][1]["state"] == "failed");
+    assert_eq!(state["cells"][1]["reason"], reason);
+    assert_eq!((&state["now"]["failed"], &state["now"]["left_ms"]), (&1.into(), &Value::Null));
+    let CellId { spec, scenario, .. } = cell(8);
+    run.tell(&RunEvent::LeftOut { cells: vec![cell(8), cell(16)] });
+    let state = run.state(|state| state["cells"][1]["state"] == "left-out");
+    assert_eq!(state["cells"][0]["state"], "done", "what was measured stays");
+    run.tell(&RunEvent::Refused { spec, scenario, reason: "not full-cache: 2 %".to_owned() });
+    let state = run.state(|state| state["cells"][0]["state"] == "refused");
+    assert_eq!(state["cells"][0]["reason"], "not full-cache: 2 %");
+    assert!(run.get("/").body.contains("not full-cache: 2 %"));
+}
+
+#[test]
+fn the_page_is_whole_without_its_script_and_nothing_in_a_name_is_markup() {
+    let mut run = Scripted::begun();
+    run.measure(8, 12_345);
+    run.tell(&RunEvent::Said { level: Level::Notice, words: format!("</script>{MARKUP}") });
+    run.state(|state| state["log"].as_array().unwrap().len() == 2);
+    let page = run.get("/");
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
+    for (from, to, kind) in [("<script>", "</script>", "script"), ("<style>", "</style>", "style")]
+    {
+        let text = page.body.split(from).nth(1).unwrap().split(to).next().unwrap();
+        let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
+        assert!(policy.contains(&format!("{kind}-src 'sha256-{digest}'")), "{kind}: {policy}");
+    }
+    assert!(!page.body.contains("<script>alert") && !page.body.contains("<img"), "{}", page.body);
+    let own = page.body.replace("http://www.w3.org/2000/svg", "");
+    assert!(!own.contains("http://") && !own.contains("https://"), "it asks nobody else");
+    assert!(page.body.contains("{{ 7 * 7 }}") && page.body.contains("&lt;img src=x"));
+    for shown in ["12,345", "1/2", "<noscript>", "done", "1 core, 1 GB"] {
+        assert!(page.body.contains(shown), "{shown}");
+    }
+    let chinese = run.get("/?lang=zh").body;
+    assert!(chinese.contains("<html lang=\"zh\">") && chinese.contains("完成"));
+    let accepted = ask(&run.authority, "GET /", &["Accept-Language: zh-CN,zh;q=0.9"], "").body;
+    assert!(accepted.contains("<html lang=\"zh\">"));
+    let json = run.get("/state.json").body;
+    assert!(!json.contains('<'), "{json}");
+}
+
+#[test]
+fn every_answer_says_what_a_browser_may_not_do() {
+    let run = Scripted::begun();
+    for path in ["/", "/state.json", "/report", "/no-such-page", "/../../etc/passwd"] {
+        let answer = run.get(path);
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(answer.header("x-frame-options"), Some("DENY"), "{path}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+    }
+    assert_eq!(run.get("/no-such-page").status, 404);
+    assert_eq!(ask(&run.authority, "POST /", &[], "x=1").status, 405);
+    assert_eq!(ask(&run.authority, "DELETE /stop", &[], "").status, 405);
+    assert_eq!(run.get("/stop").status, 405);
+}
+
+#[test]
+fn a_name_of_somebody_elses_that_leads_here_is_refused() {
+    let run = Scripted::begun();
+    for host in ["evil.example", "localhost.evil.example:80", "10.0.0.1"] {
+        let answer = ask(&run.authority, "GET /state.json", &[&format!("Host: {host}")], "");
+        assert_eq!(answer.status, 403, "{host}");
+        assert!(!answer.body.contains("run"), "{}", answer.body.len());
+    }
+    for host in ["localhost", "[::1]:1234", "127.0.0.1:8306"] {
+        let answer = ask(&run.authority, "GET /state.json", &[&format!("Host: {host}")], "");
+        assert_eq!(answer.status, 200, "{host}: a tunnel may have another port");
+    }
+}
+
+#[test]
+fn only_the_stop_token_stops_a_run() {
+    let run = Scripted::begun();
+    let stop = run.tokens.stop.reveal().to_owned();
+    let post = |headers: &[&str], body: &str| ask(&run.authority, "POST /stop", headers, body);
+    assert_eq!(post(&[], "").status, 401);
+    assert_eq!(post(&[], "tokens=x").status, 401);
+    assert_eq!(post(&[], "token=x").status, 403);
+    assert_eq!(post(&["Authorization: Bearer x"], "").status, 403);
+    assert_eq!(post(&["Authorization: Basic eDp5"], "").status, 401);
+    let body = format!("token={stop}");
+    assert_eq!(post(&["Origin: http://evil.example"], &body).status, 403);
+    assert_eq!(post(&["Origin: null"], &body).status, 403);
+    assert_eq!(post(&["Host: evil.example"], &body).status, 403);
+    assert_eq!(post(&[], &format!("token={}", "x".repeat(10_000))).status, 401);
+    assert!(!run.interrupt.is_requested());
+    assert_eq!(post(&[&format!("Authorization: Bearer {stop}")], "").status, 202);
+    assert!(run.interrupt.is_requested());
+    let origin = format!("Origin: http://{}", run.authority);
+    assert_eq!(post(&[&origin], &body).status, 202, "again, from our own page");
+}
+
+#[test]
+fn beyond_this_machine_reading_needs_a_token_which_becomes_a_cookie_and_stops_nothing() {
+    let mut run = Scripted::new("0.0.0.0:0");
+    run.tell(&outline());
+    let read = run.tokens.read.as_ref().unwrap().reveal().to_owned();
+    let url = run.server.as_ref().unwrap().url().to_owned();
+    assert!(url.ends_with(&format!("/?token={read}")), "{url}");
+    for path in ["/", "/state.json", "/events", "/report", "/?token=x", "/?token="] {
+        let answer = run.get(path);
+        assert_eq!(answer.status, 401, "{path}");
+        assert!(!answer.body.contains(&read));
+    }
+    let welcome = run.get(&format!("/?token={read}"));
+    assert_eq!((welcome.status, welcome.header("location")), (303, Some("/")));
+    let cookie = welcome.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let away = run.get(&format!("//evil.example/?token={read}"));
+    assert_eq!(away.header("location"), Some("/"));
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    let answer = ask(&run.authority, "GET /state.json", &[&cookie, "Host: bench-1:80"], "");
+    assert_eq!(answer.status, 200);
+    let answer = ask(&run.authority, "POST /stop", &[&cookie], &format!("token={read}"));
+    assert_eq!(answer.status, 403, "who may read may not stop");
+    assert!(!run.interrupt.is_requested());
+    let stop = run.tokens.stop.reveal().to_owned();
+    let bearer = format!("Authorization: Bearer {stop}");
+    assert_eq!(ask(&run.authority, "POST /stop", &[&bearer], "").status, 202);
+}
+
+#[test]
+fn the_report_is_made_once_for_what_is_on_disk_however_many_ask() {
+    let mut run = Scripted::begun();
+    let early = run.get("/report");
+    assert_eq!(early.status, 503);
+    assert!(early.body.contains("nothing is on disk yet"), "{}", early.body);
+    let pages: Vec<String> = (0..5).map(|_| run.get("/report").body).collect();
+    assert!(pages.iter().all(|page| page.contains("report 1")), "{pages:?}");
+    run.measure(8, 1);
+    assert!(run.get("/report").body.contains("report 2"));
+    assert_eq!(run.reports.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn what_is_no_request_is_not_answered_and_touches_nobody() {
+    let run = Scripted::begun();
+    let mut events = Events::of(&run.authority);
+    events.next().unwrap();
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(40_000));
+    let many = format!("GET / HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(5_000));
+    let garbage = ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "\r\n\r\n\r\n", &long, &many];
+    for bytes in garbage {
+        let mut socket = connect(&run.authority);
+        // It may hang up before it has read all of that.
+        let _ = socket.write_all(bytes.as_bytes());
+        let _ = socket.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = socket.read_to_end(&mut answer);
+        let head = String::from_utf8_lossy(&answer).into_owned();
+        assert!(head.is_empty() || head.starts_with("HTTP/1.1 4"), "{head}");
+    }
+    let body = "POST /stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\ntoken=";
+    connect(&run.authority).write_all(body.as_bytes()).unwrap();
+    assert_eq!(run.get("/").status, 200);
+    assert!(!run.interrupt.is_requested());
+    drop(run.server);
+    assert_eq!(events.next().unwrap().name, "end");
+}
+
+#[test]
+fn who_comes_last_gets_a_stream_and_who_never_reads_holds_up_nothing() {
+    let mut run = Scripted::begun();
+    let mut first = Events::of(&run.authority);
+    first.next().unwrap();
+    let request = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mute: Vec<TcpStream> = (0..60)
+        .map(|_| {
+            let mut socket = connect(&run.authority);
+            socket.write_all(request).unwrap();
+            socket
+        })
+        .collect();
+    let mut last = Events::of(&run.authority);
+    assert_eq!(last.next().unwrap().name, "state");
+    while first.next().is_some() {}
+    // Far more than all that is between us and a reader who does not read.
+    let words = "x".repeat(2_000);
+    let start = Instant::now();
+    for _ in 0..20_000 {
+        run.tell(&RunEvent::Said { level: Level::Notice, words: words.clone() });
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!(run.get("/").status, 200, "there is room for another page");
+    run.tell(&RunEvent::Ended(RunEnding::Done));
+    let told = std::iter::from_fn(|| last.next()).last().unwrap();
+    assert_eq!((told.name.as_str(), &told.data["now"]["outcome"]), ("end", &"done".into()));
+    let end = Instant::now();
+    drop(run.server.take());
+    assert!(end.elapsed() < Duration::from_secs(5), "{:?}", end.elapsed());
+    drop(mute);
+}
+
+#[test]
+fn who_connects_and_says_nothing_is_let_go() {
+    let run = Scripted::begun();
+    let mut mute = connect(&run.authority);
+    let mut slow = connect(&run.authority);
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: local").unwrap();
+    let start = Instant::now();
+    for socket in [&mut mute, &mut slow] {
+        let mut answer = Vec::new();
+        let _ = socket.read_to_end(&mut answer);
+        assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+const MATRIX: &str = r#"
+format = 1
+name = "tiny"
+title = "Tiny"
+template = "tdsql-c-en"
+protocol = { duration = "2s", warmup = "200ms", concurrency = [2, 4] }
+dataset = { class = "full-cache", rule = [{ table_size = 1000, tables = 2 }] }
+spec = [{ cpu = 1, memory = "1GB" }]
+scenario = [
+  { id = "reads", workload = "oltp_point_select" },
+  { id = "writes", workload = "oltp_insert" },
+]
+"#;
+
+/// A run of the program on a server of its own, watched.
+struct Run {
+    folder: tempfile::TempDir,
+    child: Child,
+    authority: String,
+    stop_token: String,
+}
+
+impl Run {
+    fn command(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridbench"));
+        command.args(["run", "m.toml", "--progress", "json"]).args(arguments);
+        command.current_dir(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    fn start(matrix: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("m.toml"), matrix).unwrap();
+        let mut child = Self::command(&folder, &["--serve", "127.0.0.1:0"]).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let serving = lines.by_ref().map(Result::unwrap).find(|line| line.contains("serving"));
+        let serving: Value = serde_json::from_str(&serving.unwrap()).unwrap();
+        // Somebody must read on, or the run would wait for that.
+        std::thread::spawn(move || lines.count());
+        let url = serving["url"].as_str().unwrap();
+        let authority = url.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+        let stop_token = serving["stop_token"].as_str().unwrap().to_owned();
+        Self { folder, child, authority, stop_token }
+    }
+
+    fn rates(&self) -> Vec<u64> {
+        let results = std::fs::read_dir(self.folder.path().join("results")).unwrap();
+        let run = results.map(|entry| entry.unwrap().path()).next().unwrap();
+        let mut rows = csv::Reader::from_path(run.join("cells.csv")).unwrap();
+        let rows = rows.deserialize::<std::collections::BTreeMap<String, String>>();
+        let done = rows.map(Result::unwrap).filter(|row| row["status"] == "done");
+        done.map(|row| row["qps_milli"].parse().unwrap()).collect()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_real_run_is_seen_to_finish_its_cells_and_is_stopped_and_resumed() {
+    let mut run = Run::start(MATRIX);
+    let mut events = Events::of(&run.authority);
+    let mut state = events.next().unwrap().data;
+    let is_first_done = |state: &Value| state["cells"][0]["state"] == "done";
+    while state["cells"].as_array().unwrap().is_empty() || !is_first_done(&state) {
+        let event = events.next().unwrap();
+        match event.name.as_str() {
+            "state" => state = event.data,
+            _ => apply(&mut state, &event.data),
+        }
+    }
+    assert_eq!(state["cells"].as_array().unwrap().len(), 4);
+    assert!(state["seconds"].as_array().unwrap().len() >= 2, "{state:#}");
+    assert!(state["cells"][0]["qps_milli"].as_u64().unwrap() > 0);
+    let report = get(&run.authority, "/report");
+    assert_eq!(report.status, 200);
+    assert!(report.body.contains("<title>Tiny"), "{}", report.body);
+    assert_eq!(ask(&run.authority, "POST /stop", &[], "").status, 401);
+    assert_eq!(ask(&run.authority, "POST /stop", &[], "token=no").status, 403);
+    assert!(run.child.try_wait().unwrap().is_none(), "it goes on");
+    let token = format!("token={}", run.stop_token);
+    assert_eq!(ask(&run.authority, "POST /stop", &[], &token).status, 202);
+    let last = std::iter::from_fn(|| events.next()).last().unwrap();
+    assert_eq!((last.name.as_str(), &last.data["now"]["outcome"]), ("end", &"interrupted".into()));
+    assert_eq!(run.child.wait().unwrap().code(), Some(130));
+    let manifest = run.folder.path().join("results");
+    let kept = Command::new("grep").args(["-r", &run.stop_token]).arg(manifest).output().unwrap();
+    assert!(kept.stdout.is_empty(), "the token is in no file");
+    let resumed = Run::command(&run.folder, &["--resume"]).output().unwrap();
+    assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
+    assert_eq!(run.rates().len(), 4);
+}
+
+#[test]
+fn fifty_readers_who_never_read_neither_stop_a_run_nor_hide_it() {
+    let mut run = Run::start(&MATRIX.replace("[2, 4]", "[2]"));
+    let mute: Vec<TcpStream> = (0..50)
+        .map(|_| {
+            let mut socket = connect(&run.authority);
+            socket.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            socket
+        })
+        .collect();
+    let mut events = Events::of(&run.authority);
+    let last = std::iter::from_fn(|| events.next()).last().unwrap();
+    assert_eq!((last.name.as_str(), &last.data["now"]["outcome"]), ("end", &"done".into()));
+    assert_eq!(run.child.wait().unwrap().code(), Some(0));
+    assert_eq!(run.rates().len(), 2);
+    drop(mute);
+}
+
+#[test]
+fn a_place_that_cannot_be_had_is_told_before_anything_is_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.toml"), MATRIX).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (address, words) in [
+        (port.as_str(), "is in use, perhaps by another run; name another port"),
+        ("m.toml:x", "is no address; write HOST, HOST:PORT or PORT"),
+        ("192.0.2.1:80", "cannot listen at 192.0.2.1:80"),
+        ("no-such-host.invalid", "no-such-host.invalid has no address"),
+    ] {
+        let ended = Run::command(&folder, &["--serve", address]).output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(!folder.path().join("results").exists(), "nothing was begun");
+}
