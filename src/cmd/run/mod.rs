@@ -6,11 +6,11 @@ mod changes;
 pub(super) mod engine;
 mod evidence;
 mod handles;
-mod outline;
 mod rounds;
 mod session;
 pub(super) mod site;
 mod summary;
+mod telling;
 mod watched;
 
 use anyhow::{Context, anyhow};

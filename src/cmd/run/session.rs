@@ -9,17 +9,15 @@ use super::changes;
 use super::engine::LoadEngine;
 use super::evidence;
 use super::handles;
-use super::outline;
 use super::rounds::Rounds;
 use super::site::{Site, Sites};
+use super::telling;
 use crate::cmd::calibrate::Ceilings;
 use crate::cmd::dataset::{self, OwnPlace, Wanted};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
-use crate::exec::{
-    self, LoadPolicy, Phase, Probe, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup,
-};
+use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
     Cell, Changes, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
@@ -28,7 +26,7 @@ use crate::model::{
 use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
 use crate::target::host;
-use crate::ui::{Progress, RunEvent, SecondFigures, TrialPhase};
+use crate::ui::{Progress, RunEvent};
 use crate::workload::Program;
 
 /// How long the events that are open at the end of a window are waited for.
@@ -111,7 +109,7 @@ impl<'a> Session<'a> {
     /// Measures what is not on disk yet. Fails only where results cannot be kept.
     pub(super) fn measure(&mut self) -> Result<Outcome, Failure> {
         let done = done_trials(self.plan, &self.directory)?;
-        let outline = outline::of(&self.directory, self.plan, &done);
+        let outline = telling::outline(&self.directory, self.plan, &done);
         self.progress.tell(&RunEvent::Started(Box::new(outline)));
         for (index, planned) in self.plan.specs.iter().enumerate() {
             let mut rounds = Rounds::new(self.plan, index, &done);
@@ -172,31 +170,10 @@ impl<'a> Session<'a> {
                 self.progress.warn(&format!("{}: {error}", planned.spec.id));
             }
         }
-        self.tell_what_is_left(planned, rounds)
-    }
-
-    /// Tells what of a spec will have no number: trials that its ladder left out, and cells that
-    /// are not of the class of the matrix.
-    fn tell_what_is_left(
-        &mut self,
-        planned: &PlannedSpec,
-        rounds: &Rounds<'_>,
-    ) -> Result<(), Failure> {
-        let left_out = rounds.left_out();
-        if !left_out.is_empty() && !self.interrupt.is_requested() {
-            let id = |trial: &&Trial| self.plan.cells[trial.cell].id.clone();
-            let cells = left_out.iter().map(id).collect();
-            self.progress.tell(&RunEvent::LeftOut { cells });
+        if !self.interrupt.is_requested() {
+            telling::left_out(self.progress, self.plan, &rounds.left_out());
         }
-        let results = self.directory.results()?;
-        let refused = results.cells.iter().filter(|cell| cell.is_refused(results.class));
-        for cell in refused.filter(|cell| cell.spec == planned.spec.id) {
-            self.progress.tell(&RunEvent::Refused {
-                spec: cell.spec.clone(),
-                scenario: cell.scenario.clone(),
-                reason: cell.note.clone().unwrap_or_default(),
-            });
-        }
+        telling::refused(self.progress, &self.directory.results()?, &planned.spec.id);
         Ok(())
     }
 
@@ -357,7 +334,7 @@ impl<'a> Session<'a> {
         };
         let progress = &mut *self.progress;
         exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
-            tell(progress, probe, (setup.concurrency, &event));
+            telling::event(progress, probe, (setup.concurrency, &event));
         })
     }
 
@@ -386,7 +363,7 @@ impl<'a> Session<'a> {
         }
         let progress = &mut *self.progress;
         let mut output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
-            tell(progress, probe, (setup.concurrency, &event));
+            telling::event(progress, probe, (setup.concurrency, &event));
         });
         self.hold_against_ceiling(cell, &mut output.measurement);
         output
@@ -470,33 +447,6 @@ impl<'a> Session<'a> {
             rounds.took(&trial, None);
         }
         Ok(())
-    }
-}
-
-/// Tells what a trial does, and has the server looked at in its measured window.
-fn tell(
-    progress: &mut Progress,
-    probe: Option<&Probe>,
-    (concurrency, event): (u32, &TrialEvent<'_>),
-) {
-    match event {
-        TrialEvent::Connected { sessions } => {
-            progress.tell(&RunEvent::Connecting { sessions: *sessions, concurrency });
-        }
-        TrialEvent::Window { start, end } => {
-            if let Some(probe) = probe {
-                probe.window(*start, *end);
-            }
-        }
-        TrialEvent::Phase(phase) => progress.tell(&RunEvent::Phase(match phase {
-            Phase::Connect => TrialPhase::Connecting,
-            Phase::Warmup => TrialPhase::WarmingUp,
-            Phase::Measure => TrialPhase::Measuring,
-            Phase::Drain => TrialPhase::Draining,
-        })),
-        TrialEvent::Interval(interval) => {
-            progress.tell(&RunEvent::Second(SecondFigures::from(*interval)));
-        }
     }
 }
 
