@@ -2,6 +2,7 @@
 //! to the run. `real` runs the program on a database server; all else is told by the test.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
+mod gallery;
 #[path = "../common/http.rs"]
 mod http;
 mod real;
@@ -277,4 +278,11 @@ fn who_connects_and_says_nothing_is_let_go() {
         assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
     }
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[test]
+fn look() {
+    let run = gallery::gallery();
+    eprintln!("{}", run.authority);
+    std::thread::sleep(Duration::from_secs(60));
 }
