@@ -10,6 +10,7 @@ mod compared;
 mod comparison;
 mod difference;
 mod document;
+mod dossier;
 mod engine;
 mod error;
 mod filters;
@@ -34,6 +35,7 @@ pub use comparison::{
 };
 pub use difference::difference;
 pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
+pub use dossier::Dossier;
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use history::{
@@ -45,7 +47,7 @@ pub use model::{
     MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
     RowPart, ScenarioPart, SpecPart,
 };
-pub use screen::{Screen, screen};
+pub use screen::screen;
 pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;
