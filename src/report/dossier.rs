@@ -30,6 +30,19 @@ pub struct Dossier<'a> {
 }
 
 impl<'a> Dossier<'a> {
+    /// Of tables of which nothing else is known.
+    pub fn bare(results: &'a ResultSet) -> Self {
+        Self {
+            results,
+            description: None,
+            trials: &[],
+            seconds: &[],
+            histograms: &[],
+            comparison: None,
+            findings: &[],
+        }
+    }
+
     /// The trials of a scenario on a spec that are done, in the order of measurement.
     pub(super) fn done(
         &self,
