@@ -1,11 +1,13 @@
 //! `gridbench audit`: what a run's or a baseline's numbers say of themselves.
 
+use std::collections::BTreeMap;
+
 use anyhow::anyhow;
 
 use super::{Failure, Outcome};
 use crate::audit::{AuditOptions, Finding, KnownServer, audit, audit_trials};
 use crate::cli::{AuditArgs, AuditFormat};
-use crate::model::{Bytes, ResultSet, ServerRecord, TrialCounts};
+use crate::model::{Bytes, ResultSet, ServerRecord, SpecId, TrialCounts};
 use crate::report::{AuditReport, audit_json, audit_markdown, audit_opening, audit_text};
 use crate::store::{self, RunDir, StoreError, baseline};
 use crate::ui::Printer;
@@ -17,7 +19,7 @@ pub(super) fn run(arguments: &AuditArgs, printer: Printer) -> Result<Outcome, Fa
         ..AuditOptions::default()
     };
     let audited = Audited::read(arguments)?;
-    options.servers = audited.servers.iter().filter_map(known_server).collect();
+    options.servers = known_servers(&audited.servers);
     let findings = audited.findings(&options);
     let report = AuditReport {
         name: &arguments.source,
@@ -83,13 +85,17 @@ impl Audited {
     }
 }
 
-fn known_server(server: &ServerRecord) -> Option<(crate::model::SpecId, KnownServer)> {
-    let pool = server.info.variables.get("innodb_buffer_pool_size");
-    let known = KnownServer {
-        data: server.dataset_bytes.map(Bytes),
-        buffer_pool: pool.and_then(|bytes| bytes.parse().ok()).map(Bytes),
+/// What a run's servers add to what the audit takes as given.
+pub(super) fn known_servers(servers: &[ServerRecord]) -> BTreeMap<SpecId, KnownServer> {
+    let known = |server: &ServerRecord| {
+        let pool = server.info.variables.get("innodb_buffer_pool_size");
+        let known = KnownServer {
+            data: server.dataset_bytes.map(Bytes),
+            buffer_pool: pool.and_then(|bytes| bytes.parse().ok()).map(Bytes),
+        };
+        (known != KnownServer::default()).then(|| (server.spec.clone(), known))
     };
-    (known != KnownServer::default()).then(|| (server.spec.clone(), known))
+    servers.iter().filter_map(known).collect()
 }
 
 /// Whole microseconds of `100us`, `0.1ms` or `1s`.

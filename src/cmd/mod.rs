@@ -15,6 +15,7 @@ mod check;
 mod clean;
 mod dataset;
 mod diff;
+mod dossier;
 mod examine;
 mod history;
 mod into;

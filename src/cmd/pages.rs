@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 
 use super::Failure;
+use super::dossier::Records;
 use crate::model::ResultSet;
 use crate::report::{self, Format, Layout};
 
@@ -29,6 +30,14 @@ pub(super) fn write(results: &ResultSet, dir: &Path) -> Result<Vec<PathBuf>, Fai
         paths.push(path);
     }
     Ok(paths)
+}
+
+/// Writes the report of a run into `dir`; returns its file.
+pub(super) fn write_report(records: &Records, dir: &Path) -> Result<PathBuf, Failure> {
+    let page = report::render_dossier(&records.dossier(), &Layout::report());
+    let path = dir.join("report.html");
+    write_page(&path, &page.map_err(Failure::input)?)?;
+    Ok(path)
 }
 
 /// Replaces the file as a whole: a reader sees the old page or the new one.

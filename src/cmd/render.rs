@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
+use super::dossier::Records;
 use super::pages::{at, write_page};
 use super::{Failure, Outcome, into};
 use crate::cli::{PageFormat, RenderArgs};
@@ -18,14 +19,7 @@ pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, F
     let Some(source) = &arguments.source else {
         return into::run(arguments, printer);
     };
-    let results = store::resolve(&arguments.out, source)?;
-    let page = match arguments.model {
-        true => report::model_json(&results),
-        false => {
-            let layout = layout(arguments, &results)?;
-            report::render(&results, &layout).map_err(Failure::input)?
-        }
-    };
+    let page = page(arguments, source)?;
     match &arguments.output {
         None => printer.data(&page)?,
         Some(path) if arguments.check => return check(path, &page, printer),
@@ -35,6 +29,20 @@ pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, F
         }
     }
     Ok(Outcome::Done)
+}
+
+fn page(arguments: &RenderArgs, source: &str) -> Result<String, Failure> {
+    let records = || Records::read(&arguments.out, source);
+    if arguments.model {
+        return Ok(report::model_json(&records()?.dossier()));
+    }
+    let results = store::resolve(&arguments.out, source)?;
+    let layout = layout(arguments, &results)?;
+    let page = match layout.tells_all() {
+        true => report::render_dossier(&records()?.dossier(), &layout),
+        false => report::render(&results, &layout),
+    };
+    page.map_err(Failure::input)
 }
 
 fn layout(arguments: &RenderArgs, results: &ResultSet) -> Result<Layout, Failure> {

@@ -22,7 +22,7 @@ use super::filters::{self, FILTERS};
 use super::{markdown, rst};
 
 /// The built-in files; a user's template may include or extend them by these names.
-const BUILT_IN: [(&str, &str); 33] = [
+const BUILT_IN: [(&str, &str); 38] = [
     ("tdsql-c-en.md", include_str!("../../templates/tdsql-c-en.md")),
     ("tdsql-c-en.html", include_str!("../../templates/tdsql-c-en.html")),
     ("tdsql-c-zh.md", include_str!("../../templates/tdsql-c-zh.md")),
@@ -41,6 +41,11 @@ const BUILT_IN: [(&str, &str); 33] = [
     ("layout.md", include_str!("../../templates/layout.md")),
     ("page.css", include_str!("../../templates/page.css")),
     ("page.html", include_str!("../../templates/page.html")),
+    ("report.css", include_str!("../../templates/report.css")),
+    ("report.html", include_str!("../../templates/report.html")),
+    ("report.js", include_str!("../../templates/report.js")),
+    ("report.md", include_str!("../../templates/report.md")),
+    ("report-words.txt", include_str!("../../templates/report-words.txt")),
     ("table-latency.html", include_str!("../../templates/table-latency.html")),
     ("table-latency.md", include_str!("../../templates/table-latency.md")),
     ("table-latency.rst", include_str!("../../templates/table-latency.rst")),

@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use minijinja::{Environment, Error, ErrorKind, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, Value};
 
 use super::markdown;
 use crate::model::{Bytes, MilliRate};
 use crate::ui::figures;
 
 /// Name of each filter with what it makes of which unit, in the order of the documentation.
-pub const FILTERS: [(&str, &str); 12] = [
+pub const FILTERS: [(&str, &str); 14] = [
     ("whole", "digits alone: 25000 -> 25000"),
     ("rate", "thousandths per second as published: 44613740 -> 44613.74"),
     ("count", "groups of three digits: 25000 -> 25,000"),
@@ -22,8 +22,10 @@ pub const FILTERS: [(&str, &str); 12] = [
     ("milliseconds", "microseconds in milliseconds, two decimals at most: 1534 -> 1.53"),
     ("duration", "milliseconds with units: 308000 -> 5m 08s"),
     ("percent", "millionths as a share: 50000 -> 5 %"),
+    ("tenths", "millionths in percent, one decimal: 12345 -> 1.2 %"),
     ("change", "a ratio in millionths as a change: 1031000 -> +3.1 %"),
     ("chinese_numeral", "1 to 9999 in Chinese: 12 -> 十二; other numbers stay as they are"),
+    ("code", "a line of a block of code: as it is, in Markdown without escapes"),
     ("align_table", "a block of Markdown rows with its columns padded to equal width"),
 ];
 
@@ -39,10 +41,12 @@ pub(super) fn register(environment: &mut Environment<'_>) {
         .add_filter("milliseconds", |value: &Value| figure("milliseconds", value, milliseconds));
     environment.add_filter("duration", |value: &Value| figure("duration", value, duration));
     environment.add_filter("percent", |value: &Value| figure("percent", value, percent));
+    environment.add_filter("tenths", |value: &Value| figure("tenths", value, tenths));
     environment.add_filter("change", |value: &Value| figure("change", value, change));
     environment.add_filter("chinese_numeral", |value: &Value| {
         figure("chinese_numeral", value, chinese_numeral)
     });
+    environment.add_filter("code", code);
     environment.add_filter("align_table", |block: String| {
         Value::from_safe_string(markdown::align_table(&block))
     });
@@ -91,6 +95,21 @@ fn duration(millis: u64) -> String {
 
 fn percent(millionths: u64) -> String {
     format!("{} %", decimal(millionths, 4))
+}
+
+fn tenths(millionths: u64) -> String {
+    let tenths = millionths.saturating_add(500) / 1_000;
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// A line of code: nothing in an indented block of Markdown is markup but the end of a line.
+fn code(state: &State<'_, '_>, text: String) -> Value {
+    let line: String =
+        text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
+    match state.auto_escape() {
+        AutoEscape::Custom(_) => Value::from_safe_string(line),
+        AutoEscape::Html | AutoEscape::None | AutoEscape::Json | _ => Value::from(line),
+    }
 }
 
 /// To a tenth of a percent, half away from 0, and with its sign.

@@ -6,18 +6,24 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::build::page_model;
 use super::compared::ComparisonModel;
+use super::dossier::Dossier;
 use super::engine::{self, Dialect};
 use super::error::{RenderError, nearest};
-use super::model::PageModel;
+use super::run_page::ReportPage;
 
 /// The built-in layouts: name, and what it is for.
-pub const LAYOUTS: [(&str, &str); 4] = [
+pub const LAYOUTS: [(&str, &str); 5] = [
     ("tdsql-c-en", "TDSQL-C's published tables, in English"),
     ("tdsql-c-zh", "TDSQL-C's published tables, in Chinese"),
     ("transposed", "sizes as columns, QPS and TPS as rows"),
     ("latency", "QPS with the 95th and 99th percentile of response time"),
+    (REPORT, "all that is known of a run: charts, doubts, seconds, environment; in two languages"),
 ];
+
+/// The layout that says more than the page model does.
+const REPORT: &str = "report";
 
 /// The built-in layouts of comparisons: name, and what it is for.
 pub const COMPARISONS: [(&str, &str); 1] =
@@ -98,9 +104,25 @@ impl Layout {
         }
     }
 
-    /// Prints a page model.
-    pub(super) fn print(&self, page: &PageModel) -> Result<String, RenderError> {
-        self.print_as(page, &LAYOUTS)
+    /// Whether its pages can say more than tables: then all that is known of the results is needed.
+    pub fn tells_all(&self) -> bool {
+        match self {
+            Self::BuiltIn { name, .. } => name == REPORT,
+            Self::File(_) => true,
+        }
+    }
+
+    /// The report of a run, as one HTML file.
+    pub fn report() -> Self {
+        Self::BuiltIn { name: REPORT.to_owned(), format: Format::Html }
+    }
+
+    /// Prints results: a report, and a layout of a user's own, with all that is known of them.
+    pub(super) fn print(&self, dossier: &Dossier<'_>) -> Result<String, RenderError> {
+        match self.tells_all() {
+            true => self.print_as(&ReportPage::of(dossier), &LAYOUTS),
+            false => self.print_as(&page_model(dossier.results), &LAYOUTS),
+        }
     }
 
     /// Prints a comparison model.
@@ -162,7 +184,7 @@ mod tests {
         assert_eq!(
             text,
             "there is no built-in layout `tdsql-c-eng`; there are tdsql-c-en, tdsql-c-zh, \
-             transposed, latency; did you mean `tdsql-c-en`?"
+             transposed, latency, report; did you mean `tdsql-c-en`?"
         );
         assert!(check_name("tdsql-c-en", &LAYOUTS).is_ok());
     }

@@ -10,6 +10,7 @@ mod compared;
 mod comparison;
 mod difference;
 mod document;
+mod dossier;
 mod engine;
 mod error;
 mod filters;
@@ -19,6 +20,10 @@ mod layout;
 mod markdown;
 mod model;
 mod rst;
+mod run_build;
+mod run_model;
+mod run_page;
+mod run_reasons;
 mod screen;
 mod table;
 
@@ -34,6 +39,7 @@ pub use comparison::{
 };
 pub use difference::difference;
 pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
+pub use dossier::Dossier;
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use history::{
@@ -45,20 +51,31 @@ pub use model::{
     MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
     RowPart, ScenarioPart, SpecPart,
 };
-pub use screen::{Screen, screen};
+pub use run_build::report_model;
+pub use run_model::{
+    AccountPart, AccountRowPart, CurvePart, ErrorPart, FactPart, FindingPart, HostPart,
+    LatencyPart, OriginPart, PiecePart, PointPart, ReasonPart, ReportModel, StallPart, TrialPart,
+};
+pub use screen::screen;
 pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;
 
-/// The page model as JSON, as FORMAT.md lists it: for programs that print pages of their own.
-pub fn model_json(results: &ResultSet) -> String {
-    let text = serde_json::to_string_pretty(&page_model(results));
+/// The report model, of which the page model is a part, as JSON, as FORMAT.md lists it: for programs
+/// that print pages of their own.
+pub fn model_json(dossier: &Dossier<'_>) -> String {
+    let text = serde_json::to_string_pretty(&report_model(dossier));
     format!("{}\n", text.expect("plain fields always serialise"))
 }
 
-/// The page of these results in this layout.
+/// The page of these tables in this layout, where nothing else is known of them.
 pub fn render(results: &ResultSet, layout: &Layout) -> Result<String, RenderError> {
-    layout.print(&page_model(results))
+    render_dossier(&Dossier::bare(results), layout)
+}
+
+/// The page of these results in this layout.
+pub fn render_dossier(dossier: &Dossier<'_>, layout: &Layout) -> Result<String, RenderError> {
+    layout.print(dossier)
 }
 
 /// The page of this comparison in this layout.

@@ -4,35 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::Finding;
-use crate::model::{
-    CellComparison, Comparison, Interval, MilliRate, ResultCell, ResultSet, ResultSource, Scenario,
-    TrialStatus, counted,
-};
-use crate::store::StoredTrial;
+use super::dossier::Dossier;
+use crate::model::{MilliRate, ResultCell, ResultSet, ResultSource, Scenario, counted};
 use crate::ui::{Align, Table, bar, figures, lowest_of, paragraph, sparkline};
 
 /// Columns of the bar of a rate, and of the seconds of a trial.
 const BAR: usize = 12;
 const SECONDS: usize = 24;
 
-/// What is shown.
-#[derive(Debug, Clone, Copy)]
-pub struct Screen<'a> {
-    /// The tables.
-    pub results: &'a ResultSet,
-    /// Every trial behind them; none for published numbers.
-    pub trials: &'a [StoredTrial],
-    /// The seconds of these, each with its trial's number.
-    pub seconds: &'a [(u64, Interval)],
-    /// The cells beside their baseline, where there is one.
-    pub comparison: Option<&'a Comparison>,
-    /// What an audit found.
-    pub findings: &'a [Finding],
-}
-
 /// The whole text.
-pub fn screen(screen: &Screen<'_>) -> String {
+pub fn screen(screen: &Dossier<'_>) -> String {
     let mut text = opening(screen.results);
     for scenario in &screen.results.scenarios {
         text += &format!("\n{}\n", heading(scenario));
@@ -88,8 +69,7 @@ fn heading(scenario: &Scenario) -> String {
 
 /// One scenario with all that belongs to its cells.
 struct ScenarioView<'a> {
-    screen: &'a Screen<'a>,
-    scenario: &'a Scenario,
+    screen: &'a Dossier<'a>,
     cells: Vec<&'a ResultCell>,
     /// The concurrencies of all trials of the scenario, ascending.
     levels: Vec<u32>,
@@ -101,18 +81,15 @@ struct ScenarioView<'a> {
 }
 
 impl<'a> ScenarioView<'a> {
-    fn new(screen: &'a Screen<'a>, scenario: &'a Scenario) -> Self {
+    fn new(screen: &'a Dossier<'a>, scenario: &'a Scenario) -> Self {
         let of_scenario = |cell: &&ResultCell| cell.scenario == scenario.id;
         let cells: Vec<_> = screen.results.cells.iter().filter(of_scenario).collect();
-        let trials = screen.trials.iter().filter(|trial| trial.cell.scenario == scenario.id);
-        let mut levels: Vec<u32> = trials.map(|trial| trial.cell.concurrency).collect();
-        levels.sort_unstable();
-        levels.dedup();
+        let levels = screen.levels(&scenario.id);
         let largest = cells.iter().filter_map(|cell| cell.qps).max().map_or(0, |rate| rate.0);
-        let has_seconds = screen.seconds.iter().any(|(_, second)| is_whole(second));
+        let has_seconds = screen.seconds.iter().any(|(_, second)| second.length_us >= 1_000_000);
         let is_plain = cells.iter().all(|cell| cell.qps.is_none_or(|qps| qps.0 % 1_000 == 0));
         let rate = if is_plain { figures::rate } else { figures::aligned_rate };
-        Self { screen, scenario, cells, levels, largest, has_seconds, rate }
+        Self { screen, cells, levels, largest, has_seconds, rate }
     }
 
     fn table(&self) -> String {
@@ -149,7 +126,7 @@ impl<'a> ScenarioView<'a> {
         table.render()
     }
 
-    fn row(&self, cell: &ResultCell, (has_trials, has_ladder): (bool, bool)) -> Vec<String> {
+    fn row(&self, cell: &'a ResultCell, (has_trials, has_ladder): (bool, bool)) -> Vec<String> {
         let rate = |rate: Option<MilliRate>| rate.map(figures::rate).unwrap_or_default();
         let mut row = vec![
             cell.spec.to_string(),
@@ -176,9 +153,9 @@ impl<'a> ScenarioView<'a> {
     }
 
     /// The best rate of each level.
-    fn ladder(&self, cell: &ResultCell) -> String {
+    fn ladder(&self, cell: &'a ResultCell) -> String {
         let mut best: BTreeMap<u32, u64> = BTreeMap::new();
-        for trial in self.trials_of(cell) {
+        for trial in self.screen.done(&cell.spec, &cell.scenario) {
             let rate = best.entry(trial.cell.concurrency).or_default();
             *rate = (*rate).max(trial.qps.map_or(0, |qps| qps.0));
         }
@@ -187,36 +164,14 @@ impl<'a> ScenarioView<'a> {
     }
 
     /// The seconds of the last trial behind the number.
-    fn seconds(&self, cell: &ResultCell) -> String {
-        let level = |trial: &&StoredTrial| Some(trial.cell.concurrency) == cell.concurrency;
-        let Some(trial) = self.trials_of(cell).filter(level).last() else {
-            return String::new();
-        };
-        let of_trial = self.screen.seconds.iter().filter(|(number, _)| *number == trial.number);
-        let whole = of_trial.filter(|(_, second)| is_whole(second));
-        let queries: Vec<u64> = whole.map(|(_, second)| second.queries).collect();
+    fn seconds(&self, cell: &'a ResultCell) -> String {
+        let Some(trial) = self.screen.behind(cell).last() else { return String::new() };
+        let queries = self.screen.queries_by_second(trial.number);
         sparkline(&lowest_of(&queries, SECONDS))
     }
 
-    fn trials_of(&self, cell: &ResultCell) -> impl Iterator<Item = &'a StoredTrial> {
-        let (spec, scenario) = (cell.spec.clone(), self.scenario.id.clone());
-        self.screen.trials.iter().filter(move |trial| {
-            trial.status == TrialStatus::Done
-                && trial.cell.spec == spec
-                && trial.cell.scenario == scenario
-        })
-    }
-
     fn verdict(&self, cell: &ResultCell) -> [String; 2] {
-        let compared = self.screen.comparison.and_then(|comparison| {
-            let is_cell = |other: &&CellComparison| {
-                other.spec == cell.spec
-                    && other.scenario == cell.scenario
-                    && (other.concurrency.0.is_none() || other.concurrency.0 == cell.concurrency)
-            };
-            comparison.cells.iter().find(is_cell)
-        });
-        let Some(compared) = compared else { return [String::new(), String::new()] };
+        let Some(compared) = self.screen.compared(cell) else { return Default::default() };
         let ratio = compared.ratio.map(|ratio| format!(" {:+.1} %", (ratio - 1.0) * 100.0));
         [
             compared.baseline.map(figures::rate).unwrap_or_default(),
@@ -231,24 +186,14 @@ impl<'a> ScenarioView<'a> {
             let place = notes_of(self.screen.results).iter().position(|known| *known == note);
             marks.extend(place.map(|place| format!("[{}]", place + 1)));
         }
-        for finding in self.screen.findings {
-            let is_cell = finding.cells.iter().any(|of| {
-                of.table == self.screen.results.name
-                    && of.spec == cell.spec
-                    && of.scenario == cell.scenario
-                    && (of.concurrency.is_none() || of.concurrency == cell.concurrency)
-            });
-            if is_cell && !marks.iter().any(|mark| mark == finding.code) {
-                marks.push(finding.code.to_owned());
+        for place in self.screen.findings_of(cell) {
+            let code = self.screen.findings[place].code;
+            if !marks.iter().any(|mark| mark == code) {
+                marks.push(code.to_owned());
             }
         }
         marks.join(" ")
     }
-}
-
-/// The last one of a trial may be shorter than a second, and its count says nothing.
-fn is_whole(second: &Interval) -> bool {
-    second.length_us >= 1_000_000
 }
 
 /// Distinct notes in the order of the cells.
@@ -262,7 +207,7 @@ fn notes_of(results: &ResultSet) -> Vec<&String> {
     notes
 }
 
-fn notes(screen: &Screen<'_>) -> String {
+fn notes(screen: &Dossier<'_>) -> String {
     let mut text = String::new();
     for (index, note) in notes_of(screen.results).iter().enumerate() {
         let label = format!("[{}] ", index + 1);
@@ -281,9 +226,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::model::{CellId, SpecId};
+    use crate::model::{CellId, Interval, SpecId, TrialStatus};
     use crate::stats::{CompareOptions, compare};
-    use crate::store::baseline;
+    use crate::store::{StoredTrial, baseline};
 
     fn published(specs: &[&str]) -> ResultSet {
         let name = "tdsql-c-2025-12/full-cache";
@@ -338,7 +283,9 @@ mod tests {
         let seconds: Vec<_> = (0..).zip(queries).map(|(i, n)| (2, second(i, n))).collect();
         let comparison = compare(&results, &baseline, &CompareOptions::with_threshold(0.05));
         let findings = crate::audit::audit(&results, &[], &crate::audit::AuditOptions::default());
-        let text = screen(&Screen {
+        let text = screen(&Dossier {
+            description: None,
+            histograms: &[],
             results: &results,
             trials: &trials,
             seconds: &seconds,

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 /// `2025-12-10T16:18:35.000Z`. A moment outside the years -9999 to 9999 becomes their border.
-pub(super) fn rfc3339(unix_ms: i64) -> String {
+pub fn rfc3339(unix_ms: i64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 

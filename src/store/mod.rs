@@ -51,7 +51,7 @@ mod wire;
 mod wire_dataset;
 mod wire_scenario;
 
-pub use clock::is_date;
+pub use clock::{is_date, rfc3339};
 pub use error::{Fault, Faults, StoreError, UnknownName, nearest};
 pub use latency::{StoredHistogram, TimeOf};
 pub use run_dir::{RunDir, runs};

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how any of it was measured.
 
+use crate::cmd::dossier::Records;
 use crate::cmd::{Failure, Outcome, pages};
 use crate::model::{Plan, ResultCell, ResultSet};
 use crate::stats::{half_width, rate_interval};
@@ -15,7 +16,10 @@ pub(super) fn finish(
     printer: Printer,
 ) -> Result<Outcome, Failure> {
     let results = directory.results()?;
-    let written = pages::write(&results, &directory.path().join("pages"))?;
+    let dir = directory.path().join("pages");
+    let written = pages::write(&results, &dir)?;
+    let out = directory.path().parent().unwrap_or(directory.path());
+    let report = pages::write_report(&Records::of_run(out, &directory)?, &dir)?;
     printer.data(&grid(&results, plan))?;
     let refused = refused(&results);
     refused.iter().for_each(|line| printer.warn(line));
@@ -23,6 +27,7 @@ pub(super) fn finish(
     for page in &written {
         printer.talk(&format!("page     {}", page.display()));
     }
+    printer.talk(&format!("report   {}", report.display()));
     printer.talk(&format!("results  {}", directory.path().display()));
     if plan.matrix.baseline.is_some() {
         printer.talk(&format!("diff     gridbench diff {}", directory.path().display()));
