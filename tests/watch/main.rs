@@ -281,8 +281,22 @@ fn who_connects_and_says_nothing_is_let_go() {
 }
 
 #[test]
-fn look() {
-    let run = gallery::gallery();
-    eprintln!("{}", run.authority);
-    std::thread::sleep(Duration::from_secs(60));
+fn a_whole_published_matrix_is_a_small_page_and_a_second_of_it_a_small_change() {
+    let mut run = gallery::gallery();
+    let page = run.get("/").body;
+    let state: Value = serde_json::from_str(&run.get("/state.json").body).unwrap();
+    let cells = state["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 7 * 5 * 7);
+    for index in 0..cells.len() {
+        assert_eq!(page.matches(&format!("id=\"cell-{index}\"")).count(), 1);
+    }
+    let is = |name: &str| cells.iter().filter(|cell| cell["state"] == name).count();
+    assert_eq!((is("running"), is("failed"), is("left-out"), is("refused")), (1, 1, 2, 7));
+    assert!(page.len() < 200_000, "{}", page.len());
+    assert!(page.contains("not measured here") && !page.contains("<img"));
+    let mut events = Events::of(&run.authority);
+    assert!(events.next().unwrap().data.to_string().len() < 300_000);
+    run.tell(&RunEvent::Connecting { sessions: 1, concurrency: 1 });
+    let change = events.next().unwrap();
+    assert!(change.data.to_string().len() < 2_000, "{}", change.data);
 }

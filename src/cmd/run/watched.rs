@@ -8,8 +8,9 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::cmd::Failure;
+use crate::cmd::dossier::Records;
 use crate::model::Interrupt;
-use crate::report::{self, Format, Layout};
+use crate::report::{self, Layout};
 use crate::store::RunDir;
 use crate::target::host;
 use crate::ui::{Printer, Progress, RunEvent};
@@ -57,15 +58,11 @@ pub(super) fn serve(
     Ok(Some(server))
 }
 
-/// The page of what is on disk so far.
+/// The report of what is on disk so far.
 fn render(directory: &Path) -> Result<String, Failure> {
     let path = directory.canonicalize()?;
-    let results = RunDir::open(&path, &path.to_string_lossy())?.results()?;
-    // A user's template may make no HTML.
-    let names = ["report", results.template.as_str(), "tdsql-c-en"];
-    let layouts = names.map(|name| Layout::named(name, Format::Html));
-    let is_page =
-        |layout: &&Layout| layout.format() == Some(Format::Html) && layout.check().is_ok();
-    let layout = layouts.iter().find(is_page).context("there is no layout of a page")?;
-    Ok(report::render(&results, layout)?)
+    let out = path.parent().unwrap_or(&path);
+    let run = RunDir::open(out, &path.to_string_lossy())?;
+    let records = Records::of_run(out, &run)?;
+    Ok(report::render_dossier(&records.dossier(), &Layout::report())?)
 }
