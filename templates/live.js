@@ -87,7 +87,8 @@
       const reason = now.reason ? ` ${now.reason}` : '';
       text('ending', (words[`ended_${now.outcome}`] || now.outcome) + reason);
       ending.hidden = false;
-      if (byId('stop')) byId('stop').hidden = true;
+      // Nobody answers any more.
+      document.querySelectorAll('#stop, .served').forEach((gone) => { gone.hidden = true; });
     }
   };
 

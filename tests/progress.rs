@@ -8,7 +8,7 @@ mod common {
 use std::fmt::Write;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::terminal::Terminal;
 use gridbench::model::{Bytes, CellId, MilliRate, ScenarioId, SpecId, TrialStatus};
@@ -248,6 +248,28 @@ fn forty_columns_without_colour_are_enough() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("measuring"), "{shown}");
     assert!(!terminal.has_colour());
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_no_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(&mut gridbench(&folder, &["run", "m.toml"]), (24, 90));
+    terminal.sees("1c1g/reads/2  ");
+    terminal.hold(true);
+    let is_measured = || {
+        let runs = fs::read_dir(folder.path().join("results")).unwrap();
+        let rows = runs.map(|run| fs::read_to_string(run.unwrap().path().join("cells.csv")));
+        rows.map(Result::unwrap_or_default).any(|rows| rows.matches(",done,").count() == 2)
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_measured() {
+        assert!(Instant::now() < deadline, "the run waits for its terminal");
+        std::thread::yield_now();
+    }
+    terminal.hold(false);
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("[2/2] 1c1g/writes/2 QPS"), "{shown}");
 }
 
 #[test]

@@ -3,13 +3,16 @@
 //! The run pays for a fact a lock and a few stores. All else (snapshots, what changed, JSON) is
 //! the server's, once a second at most, and only where somebody reads. Must not know: sockets.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, broadcast};
 
+use super::page;
 use super::state::LiveState;
 use super::wire::{Snapshot, json};
+use super::words::Tongue;
 use crate::ui::{RunEvent, Sink};
 
 /// How old what readers are told may be.
@@ -111,12 +114,15 @@ struct Told {
     snapshot: Arc<Snapshot>,
     /// It as JSON, once somebody wanted it.
     json: Option<Arc<str>>,
+    /// Its page, in the languages in which somebody wanted it.
+    pages: BTreeMap<Tongue, Arc<str>>,
 }
 
 impl Board {
     pub(super) fn new(hub: Hub) -> Self {
         let snapshot = Arc::new(hub.snapshot());
-        let told = Told { id: 0, when: Instant::now(), snapshot, json: None };
+        let told =
+            Told { id: 0, when: Instant::now(), snapshot, json: None, pages: BTreeMap::new() };
         let (listeners, _) = broadcast::channel(BEHIND_MAX);
         Self { hub, told: Mutex::new(told), listeners }
     }
@@ -129,6 +135,20 @@ impl Board {
     /// It as JSON.
     pub(super) fn json(&self) -> Arc<str> {
         self.fresh().json()
+    }
+
+    /// Its page, made once however many ask.
+    ///
+    /// # Errors
+    /// The template has a fault: ours.
+    pub(super) fn page(&self, tongue: Tongue) -> Result<Arc<str>, minijinja::Error> {
+        let mut told = self.fresh();
+        if let Some(page) = told.pages.get(&tongue) {
+            return Ok(Arc::clone(page));
+        }
+        let page: Arc<str> = page::page(&told.snapshot, tongue)?.into();
+        told.pages.insert(tongue, Arc::clone(&page));
+        Ok(page)
     }
 
     /// It as the first event of a stream, and what will follow.
@@ -178,6 +198,7 @@ impl Board {
         }
         told.when = Instant::now();
         (told.snapshot, told.json) = (Arc::new(snapshot), None);
+        told.pages.clear();
     }
 
     fn send(&self, told: &mut Told, name: &'static str, data: String) {

@@ -26,7 +26,6 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::guard::{COOKIE_NAME, bearer, cookie, is_meant_for_us, is_of_our_page};
 use super::hub::{Board, Message};
-use super::page;
 use super::server::{Seat, Seats, Served};
 use super::words::Tongue;
 
@@ -98,11 +97,12 @@ fn refusal(app: &App, request: &Request) -> Option<Response> {
     if !request.method().is_safe() && !is_of_our_page(headers) {
         return Some(plain(StatusCode::FORBIDDEN, "that page may not ask for this\n"));
     }
-    let read = app.served.tokens.read.as_ref()?;
+    // That has a token of its own.
+    let read = app.served.tokens.read.as_ref().filter(|_| request.uri().path() != "/stop")?;
     if cookie(headers).is_some_and(|given| read.is(given)) {
         return None;
     }
-    if bearer(headers).is_some_and(|given| read.is(given) || app.served.tokens.stop.is(given)) {
+    if bearer(headers).is_some_and(|given| read.is(given)) {
         return None;
     }
     let given = request
@@ -137,8 +137,8 @@ struct LiveQuery {
 async fn live(State(app): Shared, query: Query<LiveQuery>, headers: HeaderMap) -> Response {
     let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let tongue = Tongue::of(query.lang.as_deref(), accepted);
-    match page::page(&app.board.snapshot(), tongue) {
-        Ok(page) => html(page, &app.policy),
+    match app.board.page(tongue) {
+        Ok(page) => html(page.to_string(), &app.policy),
         Err(error) => {
             let words = format!("the live page has a fault: {error}\n");
             plain(StatusCode::INTERNAL_SERVER_ERROR, words)

@@ -112,9 +112,10 @@ impl LiveState {
 
     /// All of it as it is now.
     pub(super) fn snapshot(&self, at: Duration) -> Snapshot {
-        let Outline { run, title, rehearsal, specs, scenarios, .. } = &self.outline;
+        let Outline { run, directory, title, rehearsal, specs, scenarios, .. } = &self.outline;
         Snapshot {
             run: run.clone(),
+            directory: directory.clone(),
             title: title.clone(),
             rehearsal_factor: *rehearsal,
             started_unix_ms: self.started_unix_ms,

@@ -8,6 +8,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Snapshot {
     pub(super) run: String,
+    /// Where its results are kept.
+    pub(super) directory: String,
     pub(super) title: String,
     pub(super) rehearsal_factor: Option<u64>,
     pub(super) started_unix_ms: u64,

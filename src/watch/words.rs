@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 /// A language of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tongue {
     English,
     Chinese,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{FlowArg, tcflow};
 use nix::unistd::Pid;
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Terminal {
     child: Child,
     input: OwnedFd,
+    /// The program's end of it.
+    slave: OwnedFd,
     output: Receiver<Vec<u8>>,
     screen: vt100::Parser,
     is_coloured: bool,
@@ -29,6 +32,7 @@ impl Terminal {
     pub(crate) fn start(command: &mut Command, (rows, columns): (u16, u16)) -> Self {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
+        let slave = pair.slave.try_clone().unwrap();
         let child = command.stderr(pair.slave).spawn().unwrap();
         // The command holds the terminal's other end, which is to be closed when the child ends.
         command.stderr(std::process::Stdio::null());
@@ -43,7 +47,7 @@ impl Terminal {
             }
         });
         let screen = vt100::Parser::new(rows, columns, 0);
-        Self { child, input: pair.master, output, screen, is_coloured: false }
+        Self { child, input: pair.master, slave, output, screen, is_coloured: false }
     }
 
     /// What is on the screen as soon as that is on it.
@@ -64,6 +68,12 @@ impl Terminal {
         nix::unistd::write(&self.input, &[3]).unwrap();
         // It is not this terminal's session that the program is of.
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    }
+
+    /// Takes nothing any more, as after Ctrl-S, or takes again.
+    pub(crate) fn hold(&self, is_held: bool) {
+        let action = if is_held { FlowArg::TCOOFF } else { FlowArg::TCOON };
+        tcflow(&self.slave, action).unwrap();
     }
 
     /// Whether anything was coloured so far.
