@@ -303,3 +303,51 @@ fn milli(rate: Option<MilliRate>) -> Option<u64> {
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::SecondFigures;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn said(words: &str) -> RunEvent {
+        RunEvent::Said { level: Level::Notice, words: words.to_owned() }
+    }
+
+    #[test]
+    fn what_a_long_run_leaves_behind_is_bounded() {
+        let mut state = LiveState::new(0);
+        for number in 1..=2_000 {
+            let (qps, p95_us) = (Some(MilliRate(number)), None);
+            let second = SecondFigures { second: number, qps, tps: qps, p95_us, errors: 0 };
+            state.take(at(number), &RunEvent::Second(second));
+            state.take(at(number), &said(&"x".repeat(5_000)));
+        }
+        let snapshot = state.snapshot(at(2_000));
+        let ends = |first: u64, last: u64| (Some(first), Some(last));
+        let numbers: Vec<u64> = snapshot.seconds.iter().map(|of| of.number).collect();
+        assert_eq!((numbers.first().copied(), numbers.last().copied()), ends(1_401, 2_000));
+        let numbers: Vec<u64> = snapshot.log.iter().map(|of| of.number).collect();
+        assert_eq!((numbers.first().copied(), numbers.last().copied()), ends(1_501, 2_000));
+        assert!(snapshot.log.iter().all(|line| line.words.len() == LINE_MAX));
+    }
+
+    #[test]
+    fn a_step_that_is_told_twice_is_one_line_and_only_what_is_new_is_a_change() {
+        let mut state = LiveState::new(0);
+        let step = RunEvent::Step { words: "1c1g: verifying rows".to_owned() };
+        state.take(at(1), &step);
+        let before = state.snapshot(at(1));
+        state.take(at(2), &step);
+        state.take(at(2), &said("found"));
+        let after = state.snapshot(at(2));
+        let change = after.since(&before);
+        assert_eq!((before.log.len(), change.log.len()), (1, 1));
+        assert_eq!(change.log[0].words, "found");
+        assert_eq!((change.cells.len(), change.seconds.len()), (0, 0));
+        assert_eq!(after.since(&after).log, []);
+    }
+}

@@ -133,7 +133,8 @@ fn a_place_that_cannot_be_had_is_told_before_anything_is_begun() {
     let port = taken.local_addr().unwrap().port().to_string();
     for (address, words) in [
         (port.as_str(), "is in use, perhaps by another run; name another port"),
-        ("m.toml:x", "is no address; write HOST, HOST:PORT or PORT"),
+        ("host:x", "is no address; write HOST, HOST:PORT or PORT"),
+        ("m.toml", "that is a file: name the matrix before --serve"),
         ("192.0.2.1:80", "cannot listen at 192.0.2.1:80"),
         ("no-such-host.invalid", "no-such-host.invalid has no address"),
     ] {
