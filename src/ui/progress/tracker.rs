@@ -13,7 +13,7 @@ use crate::model::{CellId, TrialStatus};
 pub struct Tracker {
     /// Trials of the whole run, those from before it was cut short included.
     pub trials: u64,
-    /// Those of them that are over.
+    /// Those of them that are over; one that was interrupted is not.
     pub ended: u64,
     /// Those of them that failed, in this session.
     pub failed: u64,
@@ -33,6 +33,8 @@ pub struct Tracker {
     pub duration: Duration,
     /// The longest name of a cell.
     pub label_width: usize,
+    /// The number of the trial that was over, or interrupted, last.
+    number: u64,
     specs_waiting: u64,
     /// Since when a spec is prepared; `None` where its trials are under way.
     preparing: Option<Duration>,
@@ -97,6 +99,7 @@ impl Tracker {
             RunEvent::Started(outline) => {
                 let done: usize = outline.cells.iter().map(|cell| cell.done.len()).sum();
                 self.ended = done as u64;
+                self.number = self.ended;
                 self.trials = self.ended + outline.waiting;
                 self.specs_waiting = outline.specs_waiting;
                 self.has_trials = true;
@@ -132,7 +135,7 @@ impl Tracker {
 
     /// The number of the trial under way, else of the one that was over last.
     pub fn position(&self) -> u64 {
-        self.trial.as_ref().map_or(self.ended, |trial| trial.number)
+        self.trial.as_ref().map_or(self.number, |trial| trial.number)
     }
 
     /// What of the run is over, in percent.
@@ -181,7 +184,8 @@ impl Tracker {
     }
 
     fn end(&mut self, at: Duration, ending: &TrialEnding) {
-        self.ended += 1;
+        self.number = self.ended + 1;
+        self.ended += u64::from(ending.status != TrialStatus::Interrupted);
         // Further repetitions, of which nobody knows before how many there will be.
         self.trials = self.trials.max(self.ended);
         self.failed += u64::from(matches!(ending.status, TrialStatus::Failed { .. }));
@@ -306,6 +310,13 @@ mod tests {
         trial(&mut tracker, (701, 1_401), TrialStatus::Done);
         trial(&mut tracker, (1_401, 2_101), TrialStatus::Done);
         assert_eq!((tracker.ended, tracker.trials), (5, 5), "a further repetition");
+    }
+
+    #[test]
+    fn what_was_interrupted_is_not_over() {
+        let mut tracker = started(2, 0, 0);
+        trial(&mut tracker, (0, 300), TrialStatus::Interrupted);
+        assert_eq!((tracker.position(), tracker.ended, tracker.trials), (1, 0, 2));
     }
 
     #[test]
