@@ -75,6 +75,7 @@ const WORDS: &[(&str, &str, &str)] = &[
         "QPS of each cell by concurrency; the highest of a ladder is bold.",
         "各并发数下的 QPS；每组最高者加粗。",
     ),
+    ("cells", "Cells of the matrix", "矩阵单元"),
     ("spec", "Specification", "规格"),
     ("core", "core", "核"),
     ("cores", "cores", "核"),
