@@ -10,6 +10,7 @@ use super::chart::{Bar, Caption, Line, Range, Stall, bars, curve, ranges, series
 use super::dossier::Dossier;
 use super::run_build::report_model;
 use super::run_model::{AccountPart, AccountRowPart, CurvePart, ReportModel, TrialPart};
+use crate::model::Verdict;
 
 /// What a report's template sees: the model's fields, and the charts.
 #[derive(Debug, Serialize)]
@@ -58,7 +59,9 @@ fn specs(account: &AccountPart) -> Option<String> {
     let mut rows: Vec<Bar> = Vec::new();
     for row in &account.rows {
         let value = row.row.qps_milli.map(per_second);
-        let baseline = row.baseline_qps_milli.map(per_second);
+        // What cannot be compared is not drawn side by side.
+        let is_comparable = row.verdict != Some(Verdict::NotComparable.name());
+        let baseline = row.baseline_qps_milli.filter(|_| is_comparable).map(per_second);
         match rows.last_mut().filter(|last| last.name == row.row.spec.id) {
             Some(last) => {
                 last.value = last.value.into_iter().chain(value).reduce(f64::max);

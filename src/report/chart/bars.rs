@@ -50,7 +50,7 @@ pub(in crate::report) fn bars(caption: &Caption<'_>, bars: &[Bar]) -> String {
             Some(value) => (x.at(value) + 5.0, brief(value)),
             None => (LEFT + 5.0, "–".to_owned()),
         };
-        body = body.add(label(&words, (end, top + BAR - 1.0), "start"));
+        body = body.add(label(&words, (end, top + BAR - 2.0), "start"));
         if let Some(baseline) = bar.baseline.filter(|baseline| baseline.is_finite()) {
             let words = format!("{}: {baseline:.0}", bar.name);
             let hollow = block((x.at(0.0), x.at(baseline)), top + BAR + 1.0, &words);

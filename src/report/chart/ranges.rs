@@ -39,8 +39,11 @@ pub(in crate::report) fn ranges(caption: &Caption<'_>, rows: &[Range]) -> String
         tick *= 10.0;
     }
     if let Some(first) = rows.first() {
-        let names: Vec<&str> = first.values.iter().map(|(name, _)| *name).collect();
-        body = body.add(label(&names.join(" · "), (LEFT, TOP - 8.0), "start"));
+        for (shape, (name, _)) in first.values.iter().enumerate() {
+            let x = LEFT + 70.0 * shape as f64;
+            body = body.add(mark(shape, (x + 4.0, TOP - 12.0), name, false));
+            body = body.add(label(name, (x + 13.0, TOP - 8.0), "start"));
+        }
     }
     for (number, row) in rows.iter().enumerate() {
         let middle = TOP + ROW * number as f64 + ROW / 2.0;
