@@ -27,6 +27,8 @@ mod fixtures;
 mod model;
 #[path = "pages/reader.rs"]
 mod reader;
+#[path = "pages/report.rs"]
+mod report;
 #[path = "pages/tables.rs"]
 mod tables;
 #[path = "pages/texts.rs"]

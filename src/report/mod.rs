@@ -6,6 +6,7 @@
 
 mod audit;
 mod build;
+mod chart;
 mod compared;
 mod comparison;
 mod difference;

@@ -186,7 +186,7 @@ fn trial(dossier: &Dossier<'_>, of: &StoredTrial) -> TrialPart {
 }
 
 /// At most so many pieces: what a page of hundreds of trials can hold.
-const PIECES: usize = 60;
+const PIECES: usize = 48;
 
 fn pieces(seconds: &[u64]) -> Vec<PiecePart> {
     let count = seconds.len().min(PIECES);

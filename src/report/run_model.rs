@@ -86,6 +86,13 @@ pub struct AccountPart {
     pub curves: Vec<CurvePart>,
 }
 
+impl AccountPart {
+    /// Whether some spec has a row for each concurrency.
+    pub(super) fn is_by_level(&self) -> bool {
+        self.rows.windows(2).any(|pair| pair[0].row.spec.id == pair[1].row.spec.id)
+    }
+}
+
 /// A row of a table with what speaks for and against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccountRowPart {

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use gridbench::report::model_json;
+use gridbench::report::{Dossier, model_json};
 
 use super::fixtures::{published, rehearsal, small_run};
+use super::report;
 
 /// Names by the place where they stand: `` for the top, `measured.protocol`, `scenarios[].rows[]`.
 type Names = BTreeMap<String, BTreeSet<String>>;
@@ -61,21 +62,31 @@ pub(crate) fn collect(value: &Value, place: &str, names: &mut Names) {
 #[test]
 fn the_json_has_the_names_that_the_format_lists_and_no_others() {
     let mut names = Names::new();
-    for results in [small_run(), rehearsal(), published("full-cache")] {
-        let text = model_json(&results);
+    let whole = report::Whole::new();
+    let tables = [small_run(), rehearsal(), published("full-cache")];
+    for dossier in tables.iter().map(Dossier::bare).chain([whole.dossier()]) {
+        let text = model_json(&dossier);
         assert!(text.ends_with("}\n"), "a text file ends in one line end");
         collect(&serde_json::from_str(&text).unwrap(), "", &mut names);
     }
     // The format lists a row's spec once, under the name that templates use.
     let spec = names.remove("scenarios[].rows[].spec").unwrap();
+    for place in ["accounts[].rows[].spec", "accounts[].curves[].spec"] {
+        assert_eq!(names.remove(place), Some(spec.clone()), "{place}");
+    }
     names.insert("row.spec".to_owned(), spec);
+    // A row of an account has the names of the scenario's row, and more.
+    let row = names["scenarios[].rows[]"].clone();
+    let account = names.get_mut("accounts[].rows[]").unwrap();
+    assert!(account.is_superset(&row));
+    account.retain(|name| !row.contains(name));
     let listed = listed("## Page model\n", "### Filters\n");
     assert_eq!(names, listed);
 }
 
 #[test]
 fn an_unknown_is_null_and_a_number_is_whole() {
-    let model: Value = serde_json::from_str(&model_json(&small_run())).unwrap();
+    let model: Value = serde_json::from_str(&model_json(&Dossier::bare(&small_run()))).unwrap();
     assert_eq!(model["published"], Value::Null);
     assert_eq!(model["scenarios"][0]["rows"][1]["qps_milli"], Value::Null);
     assert_eq!(model["scenarios"][0]["rows"][0]["qps_milli"], 1_000_000);

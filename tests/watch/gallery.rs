@@ -1,4 +1,4 @@
-//! A run of a whole published matrix, half way through, with everything in it that a page must bear.
+//! A run of a whole published matrix, half way through, with all in it that a page must bear.
 //!
 //! Must not know: how it is looked at.
 
