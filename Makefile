@@ -14,7 +14,7 @@ demo: server build
 
 # Everything that the tests need is installed first; real servers are part of them.
 test:
-	sh tests/servers/install sysbench
+	sh tests/servers/install sysbench chromium npm pdftotext=poppler-utils
 	cargo test --locked
 
 # What a change must pass beside the tests.

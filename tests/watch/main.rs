@@ -2,9 +2,15 @@
 //! to the run. `real` runs the program on a database server; all else is told by the test.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
+#[path = "../common/axe.rs"]
+mod axe;
+#[path = "../common/browser.rs"]
+#[expect(dead_code, reason = "the live page is no file")]
+mod browser;
 mod gallery;
 #[path = "../common/http.rs"]
 mod http;
+mod in_browser;
 mod real;
 mod scripted;
 
