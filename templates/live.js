@@ -42,15 +42,16 @@
     return `${Math.floor(all / 3600)}:${two(Math.floor(all / 60) % 60)}:${two(all % 60)}`;
   };
 
+  const filled = (words, value) => words.replace('{}', value);
   const placeOf = (now) => {
     const number = now.trial ? now.trial.number : now.ended;
     const parts = [`${grouped(number)} ${words.of} ${grouped(now.trials)} ${words.trials}`,
-      `${words.gone} ${duration(now.gone_ms)}`];
+      filled(words.gone, duration(now.gone_ms))];
     if (now.left_ms !== null) {
       const how = now.left_is_bound ? words.at_least : words.about;
-      parts.push(`${how} ${duration(now.left_ms)} ${words.left}`);
+      parts.push(filled(how, duration(now.left_ms)));
     }
-    if (now.failed > 0) parts.push(`${grouped(now.failed)} ${words.failed_count}`);
+    if (now.failed > 0) parts.push(filled(words.failed_count, grouped(now.failed)));
     return parts.join('  ·  ');
   };
   const labelOf = (trial) => {
@@ -217,7 +218,7 @@
     for (let minute = 0; minute <= minutes; minute += step) {
       const anchor = minute === 0 ? 'end' : minute === minutes ? 'start' : 'middle';
       const at = width - (minute / minutes) * width;
-      const label = minute === 0 ? words.latest : `${minute} ${words.ago}`;
+      const label = minute === 0 ? words.latest : filled(words.ago, minute);
       svg.append(drawn('text', { x: at, y: 204, 'text-anchor': anchor }, label));
     }
     const last = seconds[seconds.length - 1];

@@ -64,7 +64,7 @@ struct View<'a> {
     glyphs: BTreeMap<&'static str, &'static str>,
     title: &'a str,
     directory: &'a str,
-    rehearsal_factor: Option<u64>,
+    rehearsal: Option<String>,
     now: &'a Now,
     ending: String,
     place: String,
@@ -127,7 +127,9 @@ impl<'a> View<'a> {
             glyphs: GLYPHS.into_iter().collect(),
             title: &snapshot.title,
             directory: &snapshot.directory,
-            rehearsal_factor: snapshot.rehearsal_factor,
+            rehearsal: snapshot
+                .rehearsal_factor
+                .map(|factor| w["rehearsal"].replace("{}", &grouped(factor))),
             now,
             now_qps: rate(trial.and_then(|trial| trial.qps_milli)),
             now_tps: rate(trial.and_then(|trial| trial.tps_milli)),
@@ -213,14 +215,14 @@ fn place(now: &Now, w: &Words) -> String {
     let (number, trials) = (grouped(number), grouped(now.trials));
     let mut parts = vec![
         format!("{number} {} {trials} {}", w["of"], w["trials"]),
-        format!("{} {}", w["gone"], duration(now.gone_ms, w)),
+        w["gone"].replace("{}", &duration(now.gone_ms, w)),
     ];
     if let Some(left) = now.left_ms {
         let how = if now.left_is_bound { w["at_least"] } else { w["about"] };
-        parts.push(format!("{how} {} {}", duration(left, w), w["left"]));
+        parts.push(how.replace("{}", &duration(left, w)));
     }
     if now.failed > 0 {
-        parts.push(format!("{} {}", grouped(now.failed), w["failed_count"]));
+        parts.push(w["failed_count"].replace("{}", &grouped(now.failed)));
     }
     parts.join("  ·  ")
 }

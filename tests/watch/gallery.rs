@@ -62,6 +62,7 @@ pub(crate) fn gallery() -> Scripted {
     let all = measured.iter().flat_map(|of| cells(&of.id));
     let outline = Outline {
         run: "2026-12-01T070000Z-published-full-cache".to_owned(),
+        directory: "results/2026-12-01T070000Z-published-full-cache".to_owned(),
         title: format!("OLTP throughput with all data in cache {MARKUP}"),
         rehearsal: Some(50),
         specs: specs.clone(),
@@ -71,7 +72,6 @@ pub(crate) fn gallery() -> Scripted {
         specs_waiting: measured.len() as u64,
         warmup: Duration::from_secs(60),
         duration: Duration::from_secs(600),
-        ..Outline::default()
     };
     run.tell(&RunEvent::Started(Box::new(outline)));
     for (index, spec) in measured.iter().take(3).enumerate() {

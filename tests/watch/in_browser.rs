@@ -149,7 +149,7 @@ fn the_language_is_changed_by_a_link_and_a_page_without_script_is_whole() {
     page.open(link.as_str().unwrap());
     assert_eq!(page.evaluate("document.documentElement.lang"), "zh");
     becomes(&mut page, "document.getElementById('connection').innerText.includes('实时')");
-    assert!(text(&mut page, "#place").contains("剩余"), "{}", text(&mut page, "#place"));
+    assert!(text(&mut page, "#place").contains("还需约"), "{}", text(&mut page, "#place"));
     let mut still = browser.page(1440);
     still.disable_scripts();
     still.open(&format!("http://{}/", run.authority));
