@@ -4,7 +4,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::rejection::FormRejection;
@@ -35,6 +35,8 @@ const BODY_MAX: usize = 4 << 10;
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// What keeps a stream open through whatever is between us and its reader.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// When a report that could not be made is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
 /// After how long a browser comes again.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -45,8 +47,14 @@ pub(super) struct App {
     pub(super) is_loopback: bool,
     pub(super) seats: Seats,
     pub(super) policy: HeaderValue,
-    /// The report, and of how many trials it is.
-    pub(super) report: tokio::sync::Mutex<Option<(u64, Arc<str>)>>,
+    pub(super) report: tokio::sync::Mutex<Option<Report>>,
+}
+
+/// The report of so many trials, or why there is none.
+pub(super) struct Report {
+    trials: u64,
+    made: Instant,
+    page: Result<Arc<str>, Arc<str>>,
 }
 
 type Shared = State<Arc<App>>;
@@ -202,26 +210,37 @@ impl Reading {
 }
 
 /// What is on disk so far, as the report of it. It is made once for each number of trials, however
-/// many ask.
+/// many ask, and one at a time: on its own task, so that who hangs up does not begin another one.
 async fn report(State(app): Shared) -> Response {
-    let mut kept = app.report.lock().await;
-    let ended = app.served.hub.ended();
-    if let Some((_, page)) = kept.as_ref().filter(|(of, _)| *of == ended) {
-        return html(page.to_string(), &report_policy());
-    }
-    let render = Arc::clone(&app.served.report);
-    match tokio::task::spawn_blocking(move || render()).await {
-        Ok(Ok(page)) => {
-            *kept = Some((ended, page.as_str().into()));
-            html(page, &report_policy())
-        }
+    match tokio::spawn(made(app)).await {
+        Ok(Ok(page)) => html(page.to_string(), &report_policy()),
         Ok(Err(words)) => {
-            let mut answer = plain(StatusCode::SERVICE_UNAVAILABLE, words + "\n");
+            let mut answer = plain(StatusCode::SERVICE_UNAVAILABLE, format!("{words}\n"));
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
             answer
         }
         Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the report could not be made\n"),
     }
+}
+
+async fn made(app: Arc<App>) -> Result<Arc<str>, Arc<str>> {
+    let mut kept = app.report.lock().await;
+    let trials = app.served.hub.ended();
+    let is_fresh = |kept: &&Report| {
+        kept.trials == trials && (kept.page.is_ok() || kept.made.elapsed() < AGAIN)
+    };
+    if let Some(report) = kept.as_ref().filter(is_fresh) {
+        return report.page.clone();
+    }
+    let render = Arc::clone(&app.served.report);
+    let page = tokio::task::spawn_blocking(move || render()).await;
+    let page = page.unwrap_or_else(|_| Err("the report could not be made".to_owned()));
+    let page: Result<Arc<str>, Arc<str>> = match page {
+        Ok(page) => Ok(page.into()),
+        Err(words) => Err(words.into()),
+    };
+    *kept = Some(Report { trials, made: Instant::now(), page: page.clone() });
+    page
 }
 
 /// A report brings its own style and script, and asks nobody.
