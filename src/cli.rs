@@ -12,6 +12,7 @@ mod compare;
 mod examples;
 mod import;
 mod show;
+mod telling;
 
 pub use calibrate::{CalibrateArgs, CalibrateFormat, CalibratePartArgs, CalibrateRole};
 pub use check::{CheckArgs, CheckFormat};
@@ -22,6 +23,7 @@ pub use import::{
     CsvImportArgs, FillArgs, ImportCommand, KeepArgs, PageImportArgs, SysbenchImportArgs,
 };
 pub use show::{CompletionsArgs, ManArgs, ShowArgs};
+pub use telling::{ProgressName, TellingArgs};
 
 /// Measures a declared matrix of OLTP scenarios on MySQL-compatible servers and renders the
 /// published page from what it measured.
@@ -179,6 +181,9 @@ pub struct RunArgs {
     /// The program of engine sysbench; without it, the one on PATH
     #[arg(long, value_name = "PATH")]
     pub sysbench: Option<PathBuf>,
+    /// How it is told where the run is.
+    #[command(flatten)]
+    pub telling: TellingArgs,
 }
 
 /// Which server is started where no targets file names others.

@@ -17,6 +17,7 @@
 //! - [`audit`]: results held against arithmetic.
 //! - [`report`]: results become pages.
 //! - [`ui`]: the terminal.
+//! - [`watch`]: a run in a browser while it goes on.
 //! - [`cmd`] and [`cli`]: one file a subcommand, wiring the above.
 
 pub mod audit;
@@ -33,4 +34,5 @@ pub mod store;
 pub mod sysbench;
 pub mod target;
 pub mod ui;
+pub mod watch;
 pub mod workload;

@@ -4,24 +4,18 @@
 //! Pictures of what was looked at stand in target/browser. Must not know: how a page is made.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "common/axe.rs"]
+mod axe;
 #[path = "common/browser.rs"]
 mod browser;
 
+use axe::{is_accessible, skipped};
 use browser::{Browser, Page};
 
 const WIDTHS: [u32; 2] = [390, 1440];
-const AXE: &str = "axe-core@4.11.0";
-
-/// Says what is not tested here, and why, whether or not the test passes.
-fn skipped(what: &str, why: &str) {
-    // Not through a macro, whose words a passing test keeps to itself.
-    let _ = writeln!(std::io::stderr(), "SKIPPED {what}: {why}");
-}
 
 fn browser() -> Option<Browser> {
     Browser::start().map_err(|why| skipped("in a browser", &why)).ok()
@@ -34,32 +28,6 @@ fn golden(name: &str) -> PathBuf {
 fn picture(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     target.join("browser").join(name)
-}
-
-/// The script of axe-core, fetched once; `Err` says why there is none.
-fn axe() -> Result<String, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
-    let script = folder.join("package/axe.min.js");
-    if !script.is_file() {
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let pack =
-            Command::new("npm").args(["pack", "--silent", AXE]).current_dir(&folder).output();
-        let pack = pack.map_err(|error| format!("npm: {error}"))?;
-        if !pack.status.success() {
-            return Err(String::from_utf8_lossy(&pack.stderr).trim().to_owned());
-        }
-        let name = String::from_utf8_lossy(&pack.stdout).trim().to_owned();
-        let unpacked = Command::new("tar").args(["xzf", &name]).current_dir(&folder).status();
-        unpacked.map_err(|error| format!("tar: {error}"))?;
-    }
-    fs::read_to_string(&script).map_err(|error| format!("{}: {error}", script.display()))
-}
-
-fn is_accessible(page: &mut Page, name: &str) {
-    match axe() {
-        Ok(script) => assert_eq!(page.axe(&script), serde_json::json!([]), "{name}"),
-        Err(why) => skipped("accessibility", &why),
-    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ const IMPORT_LAW: &[(&str, &[&str])] = &[
     ("ui", &["model"]),
     ("audit", &["model", "workload", "ui"]),
     ("report", &["model", "stats", "store", "ui", "audit"]),
+    ("watch", &["model", "stats", "ui"]),
     ("cli", &[]),
 ];
 
@@ -36,6 +37,7 @@ const IGNORANCE: &[(&str, &[&str])] = &[
     ("report", &["tokio", "mysql_async", "std::net"]),
     ("store", &["tokio", "mysql_async", "minijinja"]),
     ("ui", &["tokio", "mysql_async", "std::fs"]),
+    ("watch", &["mysql_async"]),
 ];
 
 const LINES_PER_FILE: usize = 500;
@@ -224,6 +226,7 @@ fn what_reaches_disk_or_screen_has_an_order() {
         "src/report",
         "src/cmd",
         "src/ui",
+        "src/watch",
         "src/matrix",
         "src/model",
         "src/audit",

@@ -12,7 +12,8 @@ pub(super) const RUN: &str = "Examples:
   gridbench run matrices/full-cache.toml --rehearse
   gridbench run matrices/full-cache.toml --targets targets.toml --only spec=2c4g
   gridbench run matrices/full-cache.toml --set protocol.duration=20s --only concurrency=64
-  gridbench run matrices/full-cache.toml --resume";
+  gridbench run matrices/full-cache.toml --resume --serve
+  gridbench run matrices/full-cache.toml --serve 127.0.0.1:0 --progress json";
 
 pub(super) const CHECK: &str = "Examples:
   gridbench check 2c4g --targets targets.toml

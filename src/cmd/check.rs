@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &CheckArgs, printer: Printer) -> Result<Outcome, Fa
     };
     let targets = read_targets(path).map_err(Failure::input)?;
     for warning in targets.warnings() {
-        printer.talk(&format!("warning: {warning}"));
+        printer.warn(&warning.to_string());
     }
     let examined = match arguments.matrix.matrix.is_file() {
         true => of_plan(arguments, &targets)?,

@@ -17,7 +17,7 @@ use crate::model::{
     ServerInfo, counted,
 };
 use crate::target::{host, server_process};
-use crate::ui::{LoadingRows, Progress, figures};
+use crate::ui::{LoadingRows, Progress, RunEvent, figures};
 
 /// Loaders wait for the server's DDL most of the time where tables are many and small, so even
 /// two processors are served best by eight of them.
@@ -47,17 +47,17 @@ pub(super) fn stand(
     let id = planned.spec.id.as_str();
     let observe = &mut |event: LoadEvent<'_>| match event {
         LoadEvent::Progress(at) => show(id, &at, progress),
-        LoadEvent::Replacing { database, tables } => progress.line(&format!(
+        LoadEvent::Replacing { database, tables } => progress.warn(&format!(
             "{id}: --replace drops from schema {database}: {}",
             ranges(tables).join(", ")
         )),
-        LoadEvent::Beside { database, names } => progress.line(&format!(
+        LoadEvent::Beside { database, names } => progress.warn(&format!(
             "{id}: warning: schema {database} also holds {}, which gridbench did not make: they \
              stay; drop or move them where only the dataset should take the buffer pool",
             ranges(names).join(", ")
         )),
-        LoadEvent::Unsound { found } => progress.line(&format!("{id}: {found}; it is made anew")),
-        LoadEvent::Retrying { reason } => progress.line(&format!("{id}: {reason}; trying again")),
+        LoadEvent::Unsound { found } => progress.warn(&format!("{id}: {found}; it is made anew")),
+        LoadEvent::Retrying { reason } => progress.warn(&format!("{id}: {reason}; trying again")),
     };
     let report = load::ensure(endpoint, &planned.dataset, options, interrupt, observe)?;
     progress.line(&format!("{id}: {}", outcome_text(&report)));
@@ -96,16 +96,14 @@ pub(super) fn own_tables(
     let into_cache = plan.class() == DatasetClass::FullCache;
     let own = OwnTables { tables: &tables, seed, table_size, anew, into_cache };
     let observe = &mut |table: &str, rows_done, rows_total| {
-        let stage = &format!("filling {table}");
-        let (rows_found, bytes_sent) = (0, 0);
-        progress.loading(&LoadingRows {
-            spec,
-            stage,
+        progress.tell(&RunEvent::Loading(LoadingRows {
+            spec: spec.to_owned(),
+            stage: format!("filling {table}"),
             rows_done,
-            rows_found,
+            rows_found: 0,
             rows_total,
-            bytes_sent,
-        });
+            bytes_sent: 0,
+        }));
     };
     let report = load::ensure_own_tables(endpoint, &own, interrupt, observe)?;
     progress.line(&format!(
@@ -160,18 +158,18 @@ pub(super) fn record(report: &LoadReport) -> DatasetRecord {
 
 fn show(spec: &str, at: &LoadProgress, progress: &mut Progress) {
     let stage = match at.stage {
-        LoadStage::Verify => return progress.verifying(spec),
+        LoadStage::Verify => return progress.step(&format!("{spec}: verifying rows")),
         LoadStage::Rows => "loading rows",
         LoadStage::Indexes => "building the last indexes, checking rows,",
     };
-    progress.loading(&LoadingRows {
-        spec,
-        stage,
+    progress.tell(&RunEvent::Loading(LoadingRows {
+        spec: spec.to_owned(),
+        stage: stage.to_owned(),
         rows_done: at.rows_done,
         rows_found: at.rows_found,
         rows_total: at.rows_total,
         bytes_sent: at.bytes_sent,
-    });
+    }));
 }
 
 /// What became of the dataset, in one line.

@@ -93,7 +93,7 @@ pub(super) fn before_start(
                     is_guarded = true;
                     faults.push(line);
                 }
-                Gravity::Guarded | Gravity::Doubtful => printer.talk(&format!("warning: {line}")),
+                Gravity::Guarded | Gravity::Doubtful => printer.warn(&line),
                 Gravity::Known => {}
             }
         }

@@ -2,8 +2,6 @@
 //!
 //! Must not know: how a row is made or sent.
 
-use std::time::Duration;
-
 use anyhow::{Context, anyhow};
 
 use super::dataset::{self, OwnPlace, Wanted};
@@ -13,7 +11,7 @@ use super::{Failure, Outcome, chain, examine, signals};
 use crate::cli::LoadArgs;
 use crate::load::{self, LoadOptions, LoadOutcome, LoadReport};
 use crate::model::{Bytes, Endpoint, Interrupt, PlannedSpec, ServerInfo, TableCheck, counted};
-use crate::ui::{Align, Printer, Progress, Table, figures};
+use crate::ui::{Align, Printer, Progress, ProgressMode, Table, figures};
 
 /// The variable that says how large the buffer pool is.
 const POOL: &str = "innodb_buffer_pool_size";
@@ -33,24 +31,25 @@ pub(super) fn run(arguments: &LoadArgs, printer: Printer) -> Result<Outcome, Fai
         examine::before_start(&loaded.plan, targets, arguments.yes, printer)?;
     }
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
-    let progress = Progress::new(printer, 0, Duration::ZERO);
+    let mode = ProgressMode::of(None, printer.terminal.can_redraw);
+    let progress = Progress::new(printer, mode);
     let mut loading = Loading { arguments, loaded: &loaded, sites, interrupt, progress };
     let mut failed = 0;
     for planned in wanted {
         match loading.load(planned) {
-            Ok(text) => printer.data(&text)?,
+            Ok(text) => loading.progress.aside(|| printer.data(&text))?,
             Err(error) if loading.interrupt.is_requested() => {
                 let (id, rest) = (&planned.spec.id, "the same command goes on from there");
-                loading.progress.line(&format!("{id}: stopped: {}; {rest}", chain(&error)));
+                loading.progress.warn(&format!("{id}: stopped: {}; {rest}", chain(&error)));
                 break;
             }
             Err(error) => {
                 failed += 1;
-                loading.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
+                loading.progress.warn(&format!("{}: {}", planned.spec.id, chain(&error)));
             }
         }
     }
-    loading.progress.finish();
+    loading.progress.rest();
     Ok(match (loading.interrupt.is_requested(), failed) {
         (true, _) => Outcome::Interrupted,
         (false, 0) => Outcome::Done,
@@ -69,7 +68,7 @@ struct Loading<'a> {
 impl Loading<'_> {
     /// Loads the dataset of a spec; returns what to print of it.
     fn load(&mut self, planned: &PlannedSpec) -> anyhow::Result<String> {
-        self.progress.status(&format!("{}: {}", planned.spec.id, self.sites.opening()));
+        self.progress.step(&format!("{}: {}", planned.spec.id, self.sites.opening()));
         let mut site = self.sites.open(planned, 1, &self.interrupt)?;
         let (info, _) = dataset::server_info(&site.endpoint)?;
         let loaders = self.arguments.loaders;
@@ -95,7 +94,7 @@ impl Loading<'_> {
             false => error.into(),
         });
         if let Some(server) = site.managed.take() {
-            self.progress.status(&format!("{}: stopping the server", planned.spec.id));
+            self.progress.step(&format!("{}: stopping the server", planned.spec.id));
             server.stop()?;
         }
         Ok(text(planned, &info, &report?))

@@ -9,6 +9,7 @@ use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::model::Interrupt;
+use crate::ui::Printer;
 
 /// Listens from now to the end of the process, on a thread of its own.
 pub(super) fn listen() -> io::Result<Interrupt> {
@@ -54,5 +55,7 @@ pub(super) fn listen() -> io::Result<Interrupt> {
 /// What is on disk is whole at any moment, and servers of our own end with this process.
 #[expect(clippy::exit, reason = "the second request does not wait for what the first began")]
 fn end_at_once() -> ! {
+    // Where a run is redrawn in place, the shell's prompt gets a line of its own.
+    Printer::default().leave();
     std::process::exit(130)
 }

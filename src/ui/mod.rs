@@ -12,7 +12,11 @@ mod table;
 
 pub use paragraph::paragraph;
 pub use plain::plain;
-pub use printer::Printer;
-pub use progress::{LoadingRows, Progress};
+pub use printer::{Printer, Style, Terminal, Voice};
+pub use progress::{
+    CurrentTrial, JsonLines, Level, LoadingRows, Look, Outline, OutlineCell, OutlineSpec,
+    PlainLines, Progress, ProgressMode, RunEnding, RunEvent, SecondFigures, Sink, TimeLeft,
+    Tracker, TrialEnding, TrialPhase, ended_words, left_words, screen,
+};
 pub use spark::{bar, lowest_of, sparkline};
 pub use table::{Align, Table};

@@ -10,21 +10,25 @@ mod rounds;
 mod session;
 pub(super) mod site;
 mod summary;
+mod telling;
+mod watched;
 
 use anyhow::{Context, anyhow};
 
 use super::matrix_source::{LoadedPlan, load_plan};
 use super::{Failure, Outcome, examine, signals};
-use crate::cli::RunArgs;
+use crate::cli::{ProgressName, RunArgs};
 use crate::driver::raise_open_files;
 use crate::model::{Plan, RunDescription};
 use crate::store::RunDir;
-use crate::ui::Printer;
+use crate::ui::{Printer, Progress, ProgressMode, RunEnding, RunEvent, Voice};
 use engine::LoadEngine;
 use session::{Means, Session};
 use site::Sites;
 
 pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Failure> {
+    let mode = ProgressMode::of(arguments.telling.progress.map(mode), printer.terminal.can_redraw);
+    let printer = printer.with_voice(voice(mode));
     let loaded = load_plan(&arguments.matrix)?;
     let sites = Sites::choose(&arguments.matrix, &arguments.server, &loaded.plan, printer)?;
     let named = arguments.sysbench.as_deref();
@@ -37,6 +41,7 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
              tries the matrix on this machine"
         )));
     }
+    let listener = watched::listen(arguments.telling.serve.as_deref())?;
     if let Some(targets) = sites.targets() {
         examine::before_start(&loaded.plan, targets, arguments.yes, printer)?;
     }
@@ -46,9 +51,49 @@ pub(super) fn run(arguments: &RunArgs, printer: Printer) -> Result<Outcome, Fail
     let interrupt = signals::listen().context("cannot listen for Ctrl-C")?;
     let accept_changes = arguments.accept_changes;
     let means = Means { sites, engine, accept_changes, replace: arguments.replace };
-    let mut session = Session::new(&loaded, means, directory, interrupt, printer)?;
-    let outcome = session.measure()?;
-    summary::finish(session.into_directory(), &loaded.plan, outcome, printer)
+    let mut progress = Progress::new(printer, mode);
+    let told = (&mut progress, printer);
+    let server = watched::serve(listener, &directory, &interrupt, told)?;
+    let ended = Session::new(&loaded, means, directory, interrupt, &mut progress)
+        .and_then(|mut session| Ok((session.measure()?, session.into_directory())))
+        .and_then(|(outcome, directory)| {
+            progress.rest();
+            summary::finish(directory, &loaded.plan, outcome, printer)
+        });
+    progress.rest();
+    progress.tell(&RunEvent::Ended(ending(&ended)));
+    // Its readers are told the end, and keep what they see.
+    drop(server);
+    ended
+}
+
+/// How a run ended, for those who were told of it.
+fn ending(ended: &Result<Outcome, Failure>) -> RunEnding {
+    match ended {
+        Ok(Outcome::Interrupted) => RunEnding::Interrupted,
+        Ok(Outcome::SomeFailed) => RunEnding::SomeFailed,
+        Ok(_) => RunEnding::Done,
+        Err(failure) => RunEnding::Failed { reason: failure.to_string() },
+    }
+}
+
+/// The mode that was typed.
+fn mode(name: ProgressName) -> ProgressMode {
+    match name {
+        ProgressName::Bar => ProgressMode::Bar,
+        ProgressName::Plain => ProgressMode::Plain,
+        ProgressName::Json => ProgressMode::Json,
+        ProgressName::None => ProgressMode::None,
+    }
+}
+
+/// In which form all else is said meanwhile.
+fn voice(mode: ProgressMode) -> Voice {
+    match mode {
+        ProgressMode::Bar | ProgressMode::Plain => Voice::Lines,
+        ProgressMode::Json => Voice::Json,
+        ProgressMode::None => Voice::Warnings,
+    }
 }
 
 /// Says what will not be measured, before anything starts.

@@ -46,6 +46,12 @@ impl<'a> Rounds<'a> {
         self.done.extend(qps_milli.map(|qps| (trial.clone(), qps)));
     }
 
+    /// The planned trials that are left out when no other is to be measured.
+    pub(super) fn left_out(&self) -> Vec<&Trial> {
+        let left = |trial: &&Trial| !self.tried.contains(*trial) && self.is_left_out(trial);
+        self.planned.iter().filter(left).collect()
+    }
+
     fn access(&self, trial: &Trial) -> Access {
         self.plan.scenario(&self.plan.cells[trial.cell]).access()
     }
@@ -147,6 +153,16 @@ workload = "oltp_insert"
         order
     }
 
+    /// How many trials are left out in the end.
+    fn left_out(plan: &Plan, rate: impl Fn(&str, u32, u32) -> Option<u64>) -> usize {
+        let mut rounds = Rounds::new(plan, 0, &[]);
+        while let Some(trial) = rounds.next() {
+            let id = &plan.cells[trial.cell].id;
+            rounds.took(&trial, rate(id.scenario.as_str(), id.concurrency, trial.repetition));
+        }
+        rounds.left_out().len()
+    }
+
     #[test]
     fn without_rules_it_is_the_plans_order_and_what_failed_is_not_tried_again() {
         let plan = plan(&[]);
@@ -169,6 +185,8 @@ workload = "oltp_insert"
         let measured = order(&plan, falls);
         assert_eq!(measured[..6], expected);
         assert_eq!(measured.len(), 9, "the writes climb to the top, the reads nowhere again");
+        assert_eq!(left_out(&plan, falls), 3);
+        assert_eq!(left_out(&plan, |_, _, _| None), 0, "what failed was tried");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Must not know: what the numbers mean, or how they are printed as a page.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::changes;
 use super::engine::LoadEngine;
@@ -11,12 +11,13 @@ use super::evidence;
 use super::handles;
 use super::rounds::Rounds;
 use super::site::{Site, Sites};
+use super::telling;
 use crate::cmd::calibrate::Ceilings;
 use crate::cmd::dataset::{self, OwnPlace, Wanted};
 use crate::cmd::matrix_source::LoadedPlan;
 use crate::cmd::{Failure, Outcome, chain};
 use crate::driver::wire::WireDriver;
-use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialEvent, TrialOutput, TrialSetup};
+use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
     Cell, Changes, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
@@ -25,7 +26,7 @@ use crate::model::{
 use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
 use crate::target::host;
-use crate::ui::{Printer, Progress};
+use crate::ui::{Progress, RunEvent};
 use crate::workload::Program;
 
 /// How long the events that are open at the end of a window are waited for.
@@ -64,7 +65,7 @@ pub(super) struct Session<'a> {
     ceilings: Ceilings,
     directory: RunDir,
     interrupt: Interrupt,
-    progress: Progress,
+    progress: &'a mut Progress,
     failed: u32,
     /// Whether somebody has written to the dataset at hand since it was loaded.
     is_changed: bool,
@@ -78,18 +79,13 @@ impl<'a> Session<'a> {
         means: Means,
         directory: RunDir,
         interrupt: Interrupt,
-        printer: Printer,
+        progress: &'a mut Progress,
     ) -> Result<Self, Failure> {
         let plan = &loaded.plan;
-        let done = done_trials(plan, &directory)?;
-        let is_done = |trial: &Trial| done.iter().any(|(done, _)| done == trial);
-        let waiting = plan.trials().iter().filter(|trial| !is_done(trial)).count();
-        let per_trial = plan.protocol.warmup + plan.protocol.duration;
-        let progress = Progress::new(printer, waiting as u64, per_trial);
         let host_cpus = loaded.host.cpus;
         let out = directory.path().parent().unwrap_or(directory.path());
         let ceilings = Ceilings::read(out, &loaded.host).unwrap_or_else(|words| {
-            printer.talk(&format!("warning: {words}"));
+            progress.warn(&format!("warning: {words}"));
             Ceilings::default()
         });
         Ok(Self {
@@ -113,13 +109,15 @@ impl<'a> Session<'a> {
     /// Measures what is not on disk yet. Fails only where results cannot be kept.
     pub(super) fn measure(&mut self) -> Result<Outcome, Failure> {
         let done = done_trials(self.plan, &self.directory)?;
+        let outline = telling::outline(&self.directory, self.plan, &done);
+        self.progress.tell(&RunEvent::Started(Box::new(outline)));
         for (index, planned) in self.plan.specs.iter().enumerate() {
             let mut rounds = Rounds::new(self.plan, index, &done);
             if rounds.next().is_some() && !self.interrupt.is_requested() {
                 self.measure_spec(planned, &mut rounds)?;
             }
         }
-        self.progress.finish();
+        self.progress.rest();
         Ok(match (self.interrupt.is_requested(), self.failed) {
             (true, _) => Outcome::Interrupted,
             (false, 0) => Outcome::Done,
@@ -133,10 +131,11 @@ impl<'a> Session<'a> {
         planned: &PlannedSpec,
         rounds: &mut Rounds<'_>,
     ) -> Result<(), Failure> {
+        self.progress.tell(&RunEvent::SpecStarted { spec: planned.spec.id.clone() });
         let mut site = match self.prepare(planned, rounds.next().as_ref()) {
             Ok(site) => site,
             Err(error) if self.interrupt.is_requested() => {
-                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
+                self.progress.warn(&format!("{}: {}", planned.spec.id, chain(&error)));
                 return Ok(());
             }
             Err(error) if error.is::<Changed>() => return Err(Failure::input(error)),
@@ -145,7 +144,7 @@ impl<'a> Session<'a> {
         let mut previous = None;
         while let Some(trial) = rounds.next().filter(|_| !self.interrupt.is_requested()) {
             if let Err(error) = self.ready_dataset(planned, (previous.as_ref(), &trial), &site) {
-                self.progress.line(&format!("{}: {}", planned.spec.id, chain(&error)));
+                self.progress.warn(&format!("{}: {}", planned.spec.id, chain(&error)));
                 if !self.interrupt.is_requested() {
                     self.fail_rest(rounds, &chain(&error))?;
                 }
@@ -165,19 +164,23 @@ impl<'a> Session<'a> {
             previous = Some(trial);
         }
         if let Some(server) = site.managed.take() {
-            self.progress.status(&format!("{}: stopping the server", planned.spec.id));
+            self.progress.step(&format!("{}: stopping the server", planned.spec.id));
             // What was measured is kept and the other specs go on, however this one ended.
             if let Err(error) = server.stop() {
-                self.progress.line(&format!("{}: {error}", planned.spec.id));
+                self.progress.warn(&format!("{}: {error}", planned.spec.id));
             }
         }
+        if !self.interrupt.is_requested() {
+            telling::left_out(self.progress, self.plan, &rounds.left_out());
+        }
+        telling::refused(self.progress, &self.directory.results()?, &planned.spec.id);
         Ok(())
     }
 
     /// Starts the server, makes sure of the dataset, and notes both in the manifest.
     fn prepare(&mut self, planned: &PlannedSpec, first: Option<&Trial>) -> anyhow::Result<Site> {
         let id = &planned.spec.id;
-        self.progress.status(&format!("{id}: {}", self.means.sites.opening()));
+        self.progress.step(&format!("{id}: {}", self.means.sites.opening()));
         let cells = self.plan.cells.iter().filter(|cell| cell.id.spec == *id);
         let concurrency_max = cells.map(|cell| cell.id.concurrency).max().unwrap_or(1);
         let mut site = self.means.sites.open(planned, concurrency_max, &self.interrupt)?;
@@ -224,11 +227,11 @@ impl<'a> Session<'a> {
             refresh,
         };
         let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
-        let report = dataset::stand(&wanted, &self.interrupt, &mut self.progress)?;
+        let report = dataset::stand(&wanted, &self.interrupt, self.progress)?;
         self.is_changed = report.changed_by.is_some();
         if self.plan.class() == DatasetClass::FullCache {
             let id = &planned.spec.id;
-            self.progress.status(&format!("{id}: reading the dataset into the buffer pool"));
+            self.progress.step(&format!("{id}: reading the dataset into the buffer pool"));
             load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
         }
         Ok(report)
@@ -267,7 +270,7 @@ impl<'a> Session<'a> {
 
     fn own_tables(&mut self, planned: &PlannedSpec, site: &Site, anew: bool) -> anyhow::Result<()> {
         let place = OwnPlace { plan: self.plan, planned, endpoint: &site.endpoint };
-        self.own_changed = dataset::own_tables(&place, anew, &self.interrupt, &mut self.progress)?;
+        self.own_changed = dataset::own_tables(&place, anew, &self.interrupt, self.progress)?;
         Ok(())
     }
 
@@ -279,13 +282,15 @@ impl<'a> Session<'a> {
         site: &Site,
     ) -> Result<Result<Option<MilliRate>, String>, Failure> {
         let started_unix_ms = now_unix_ms();
+        let (cell, repetition) = (self.plan.cells[trial.cell].id.clone(), trial.repetition);
+        self.progress.tell(&RunEvent::TrialStarted { cell, repetition });
         let probe = evidence::begin(site);
         let looks = probe.as_ref().ok();
         let mut output = match &self.means.engine {
             LoadEngine::Native => self.measure_natively(planned, trial, (site, looks)),
             LoadEngine::Sysbench(program) => {
                 let setup = program.setup(self.plan, planned, trial, site);
-                self.measure_with_sysbench(trial, setup, looks)
+                self.measure_with_sysbench(setup, looks)
             }
         };
         let scenario = self.plan.scenario(&self.plan.cells[trial.cell]);
@@ -320,7 +325,6 @@ impl<'a> Session<'a> {
 
     fn measure_with_sysbench(
         &mut self,
-        trial: &Trial,
         setup: Result<SysbenchSetup, Refused>,
         probe: Option<&Probe>,
     ) -> TrialOutput {
@@ -328,12 +332,9 @@ impl<'a> Session<'a> {
             Ok(setup) => setup,
             Err(refused) => return TrialOutput::failed(&refused.to_string()),
         };
-        let progress = &mut self.progress;
-        progress.trial_started(&self.plan.cells[trial.cell].id.to_string());
-        exec::run_sysbench(&setup, &self.interrupt, &mut |event| match event {
-            TrialEvent::Interval(interval) => progress.interval(interval),
-            TrialEvent::Window { start, end } => look(probe, start, end),
-            TrialEvent::Connected { .. } | TrialEvent::Phase(_) => {}
+        let progress = &mut *self.progress;
+        exec::run_sysbench(&setup, &self.interrupt, &mut |event| {
+            telling::event(progress, probe, (setup.concurrency, &event));
         })
     }
 
@@ -346,7 +347,6 @@ impl<'a> Session<'a> {
         let cell = &self.plan.cells[trial.cell];
         let driver = WireDriver::new(&site.endpoint);
         let mut setup = self.setup(cell, planned, (trial.repetition, site));
-        let label = cell.id.to_string();
         let wanted = setup.program.prepared_count();
         match handles::per_connection(&site.endpoint, &planned.spec, wanted, setup.concurrency) {
             Ok(each) => setup.handles_max = each,
@@ -354,23 +354,17 @@ impl<'a> Session<'a> {
         }
         if setup.handles_max < wanted {
             self.progress.line(&format!(
-                "{label}: {} for each connection, {} of them prepared at a time: the server has no \
+                "{}: {} for each connection, {} of them prepared at a time: the server has no \
                  room for more",
+                cell.id,
                 counted(wanted, "statement"),
                 setup.handles_max
             ));
         }
-        let progress = &mut self.progress;
-        progress.trial_started(&label);
-        let mut output =
-            exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| match event {
-                TrialEvent::Connected { sessions } => {
-                    progress.connecting(sessions, setup.concurrency);
-                }
-                TrialEvent::Interval(interval) => progress.interval(interval),
-                TrialEvent::Window { start, end } => look(probe, start, end),
-                TrialEvent::Phase(_) => {}
-            });
+        let progress = &mut *self.progress;
+        let mut output = exec::run_trial(&driver, &setup, &self.interrupt, &mut |event| {
+            telling::event(progress, probe, (setup.concurrency, &event));
+        });
         self.hold_against_ceiling(cell, &mut output.measurement);
         output
     }
@@ -440,7 +434,9 @@ impl<'a> Session<'a> {
         if matches!(output.measurement.status, TrialStatus::Failed { .. }) {
             self.failed += 1;
         }
-        self.progress.trial_ended(&cell.id.to_string(), &output.measurement);
+        let ending = (&output.measurement).into();
+        let (cell, repetition) = (cell.id.clone(), trial.repetition);
+        self.progress.tell(&RunEvent::TrialEnded { cell, repetition, ending });
         Ok(())
     }
 
@@ -451,13 +447,6 @@ impl<'a> Session<'a> {
             rounds.took(&trial, None);
         }
         Ok(())
-    }
-}
-
-/// Has the server looked at in the measured window.
-fn look(probe: Option<&Probe>, start: Instant, end: Instant) {
-    if let Some(probe) = probe {
-        probe.window(start, end);
     }
 }
 

@@ -78,7 +78,7 @@ impl Sites {
         };
         let targets = read_targets(path).map_err(Failure::input)?;
         for warning in targets.warnings() {
-            printer.talk(&format!("warning: {warning}"));
+            printer.warn(&warning.to_string());
         }
         let unknown =
             plan.specs.iter().find(|planned| targets.endpoint(&planned.spec.id).is_none());

@@ -22,7 +22,7 @@ pub(super) fn finish(
     let report = pages::write_report(&Records::of_run(out, &directory)?, &dir)?;
     printer.data(&grid(&results, plan))?;
     let refused = refused(&results);
-    refused.iter().for_each(|line| printer.talk(line));
+    refused.iter().for_each(|line| printer.warn(line));
     printer.talk("");
     for page in &written {
         printer.talk(&format!("page     {}", page.display()));
@@ -38,10 +38,10 @@ pub(super) fn finish(
             directory.name()
         )),
         Outcome::Done if !refused.is_empty() => {
-            printer.talk("some cells have no number: they are not what the matrix calls them");
+            printer.warn("some cells have no number: they are not what the matrix calls them");
             return Ok(Outcome::SomeFailed);
         }
-        Outcome::SomeFailed => printer.talk(
+        Outcome::SomeFailed => printer.warn(
             "some cells failed; their reasons are in cells.csv, and --resume measures them again",
         ),
         _ => {}
