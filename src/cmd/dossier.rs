@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use crate::audit::{AuditOptions, Finding, audit, audit_trials};
-use crate::model::{Comparison, Interval, ResultSet, RunDescription};
-use crate::report::Dossier;
+use crate::model::{Comparison, ResultSet, RunDescription};
+use crate::report::{Dossier, Seconds};
 use crate::stats::{CompareOptions, compare};
 use crate::store::{self, RunDir, StoreError, StoredHistogram, StoredTrial};
 
@@ -18,7 +18,7 @@ pub(super) struct Records {
     results: ResultSet,
     description: Option<RunDescription>,
     trials: Vec<StoredTrial>,
-    seconds: Vec<(u64, Interval)>,
+    seconds: Seconds,
     histograms: Vec<StoredHistogram>,
     comparison: Option<Comparison>,
     findings: Vec<Finding>,
@@ -37,7 +37,7 @@ impl Records {
             results,
             description: None,
             trials: Vec::new(),
-            seconds: Vec::new(),
+            seconds: Seconds::new(),
             histograms: Vec::new(),
             comparison: None,
         })
@@ -59,11 +59,15 @@ impl Records {
             }
             None => None,
         };
+        let mut seconds = Seconds::new();
+        for (trial, second) in run.intervals()? {
+            seconds.entry(trial).or_default().push(second);
+        }
         Ok(Self {
             results,
             description: Some(run.description().clone()),
             trials: run.trials()?,
-            seconds: run.intervals()?,
+            seconds,
             histograms: run.histograms()?,
             comparison,
             findings,

@@ -3,12 +3,17 @@
 //!
 //! Must not know: files, languages, or how any of it is printed.
 
+use std::collections::BTreeMap;
+
 use crate::audit::Finding;
 use crate::model::{
     CellComparison, Comparison, Interval, ResultCell, ResultSet, RunDescription, ScenarioId,
     SpecId, TrialStatus,
 };
 use crate::store::{StoredHistogram, StoredTrial};
+
+/// The seconds of trials, by the trial's number.
+pub type Seconds = BTreeMap<u64, Vec<Interval>>;
 
 /// Everything that is known; published numbers have neither a description nor trials.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +24,8 @@ pub struct Dossier<'a> {
     pub description: Option<&'a RunDescription>,
     /// Every trial behind them.
     pub trials: &'a [StoredTrial],
-    /// The seconds of these, each with its trial's number.
-    pub seconds: &'a [(u64, Interval)],
+    /// The seconds of these.
+    pub seconds: &'a Seconds,
     /// The distributions of these.
     pub histograms: &'a [StoredHistogram],
     /// The cells beside their baseline, where there is one.
@@ -36,7 +41,7 @@ impl<'a> Dossier<'a> {
             results,
             description: None,
             trials: &[],
-            seconds: &[],
+            seconds: const { &Seconds::new() },
             histograms: &[],
             comparison: None,
             findings: &[],
@@ -65,9 +70,8 @@ impl<'a> Dossier<'a> {
     /// Statements in each whole second of a trial; its last second may be shorter, and then its
     /// count says nothing.
     pub(super) fn queries_by_second(&self, trial: u64) -> Vec<u64> {
-        let of_trial = self.seconds.iter().filter(|(number, _)| *number == trial);
-        let whole = of_trial.filter(|(_, second)| second.length_us >= 1_000_000);
-        whole.map(|(_, second)| second.queries).collect()
+        let of_trial = self.seconds.get(&trial).into_iter().flatten();
+        of_trial.filter(|second| second.length_us >= 1_000_000).map(|of| of.queries).collect()
     }
 
     /// The concurrencies at which a scenario was measured, ascending.

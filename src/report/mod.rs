@@ -40,7 +40,7 @@ pub use comparison::{
 };
 pub use difference::difference;
 pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
-pub use dossier::Dossier;
+pub use dossier::{Dossier, Seconds};
 pub use error::RenderError;
 pub use filters::FILTERS;
 pub use history::{

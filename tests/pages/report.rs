@@ -11,7 +11,7 @@ use gridbench::model::{
     Bytes, CellId, Comparison, ErrorCount, Host, Interval, MilliRate, ResultSet, ResultSource,
     RunDescription, TrialStatus,
 };
-use gridbench::report::{Dossier, Format, Layout, render_dossier};
+use gridbench::report::{Dossier, Format, Layout, Seconds, render_dossier};
 use gridbench::stats::{CompareOptions, Histogram, compare};
 use gridbench::store::{StoredHistogram, StoredTrial, TimeOf};
 
@@ -66,7 +66,7 @@ pub(crate) struct Whole {
     results: ResultSet,
     description: RunDescription,
     trials: Vec<StoredTrial>,
-    seconds: Vec<(u64, Interval)>,
+    seconds: Seconds,
     histograms: Vec<StoredHistogram>,
     comparison: Comparison,
     findings: Vec<Finding>,
@@ -95,13 +95,13 @@ impl Whole {
 
     fn of(results: ResultSet, baseline: ResultSet, levels: &[(u32, u64)]) -> Self {
         let mut trials = Vec::new();
-        let mut seconds = Vec::new();
+        let mut seconds = Seconds::new();
         for (level, rate) in levels {
             let number = trials.len() as u64 + 1;
             trials.push(trial(&results, number, *level, *rate));
-            seconds.extend((0..20).map(|at| (number, second(at, rate + at * 7 % 50))));
+            seconds.insert(number, (0..20).map(|at| second(at, rate + at * 7 % 50)).collect());
         }
-        seconds[27].1.queries = 3;
+        seconds.get_mut(&2).unwrap()[7].queries = 3;
         trials[1].errors = vec![ErrorCount {
             code: 1213,
             count: 12,
@@ -234,7 +234,7 @@ fn the_report_of_490_trials_is_below_3_megabytes() {
     };
     let baseline = published("full-cache");
     let mut whole = Whole::of(results.clone(), baseline, &[(8, 600), (64, 1_000)]);
-    (whole.trials, whole.seconds, whole.findings) = (Vec::new(), Vec::new(), Vec::new());
+    (whole.trials, whole.seconds, whole.findings) = (Vec::new(), Seconds::new(), Vec::new());
     for (row, cell) in results.cells.iter().enumerate() {
         for level in [32, 64, 128, 256, 512, 1024, 1500] {
             let number = whole.trials.len() as u64 + 1;
@@ -244,7 +244,7 @@ fn the_report_of_490_trials_is_below_3_megabytes() {
             trial.cell.scenario = cell.scenario.clone();
             whole.trials.push(trial);
             let queries = |at: u64| rate - (at * 7_919 + row as u64 * 31) % (rate / 9);
-            whole.seconds.extend((0..600).map(|at| (number, second(at, queries(at)))));
+            whole.seconds.insert(number, (0..600).map(|at| second(at, queries(at))).collect());
         }
     }
     assert_eq!(whole.trials.len(), 490);

@@ -14,7 +14,7 @@ const RIGHT: f64 = WIDTH - 8.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = 96.0;
 /// So many pieces, each from its lowest to its highest second.
-const PIECES: usize = 90;
+const PIECES: usize = 84;
 
 /// Seconds in a row that are to be looked at: from and to, from the start.
 pub(in crate::report) type Stall = (usize, usize);
