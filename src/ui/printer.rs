@@ -113,14 +113,6 @@ impl Printer {
         }
     }
 
-    /// Says what must be heard in every voice.
-    pub fn tell(&self, line: &str) {
-        match self.voice {
-            Voice::Json => self.object(Level::Notice, line),
-            Voice::Lines | Voice::Warnings => self.raw(line),
-        }
-    }
-
     /// Takes off a terminal what is redrawn there, before the process ends at once.
     pub fn leave(&self) {
         if self.terminal.can_redraw {
