@@ -62,8 +62,8 @@ pub use table::{TABLES, TableError, table};
 
 use crate::model::ResultSet;
 
-/// The report model, of which the page model is a part, as JSON, as FORMAT.md lists it: for programs
-/// that print pages of their own.
+/// The report model, of which the page model is a part, as JSON, as FORMAT.md lists it: for
+/// programs that print pages of their own.
 pub fn model_json(dossier: &Dossier<'_>) -> String {
     let text = serde_json::to_string_pretty(&report_model(dossier));
     format!("{}\n", text.expect("plain fields always serialise"))

@@ -194,7 +194,8 @@ impl Page {
             "(() => { const width = document.documentElement.clientWidth; const found = []; \
              if (document.documentElement.scrollWidth > width) found.push('the page scrolls'); \
              const scrolls = (e) => { for (let p = e; p; p = p.parentElement) { \
-               if (['auto','scroll','hidden'].includes(getComputedStyle(p).overflowX)) return true; \
+               const how = getComputedStyle(p).overflowX; \
+               if (['auto','scroll','hidden'].includes(how)) return true; \
              } return false; }; \
              for (const e of document.querySelectorAll('body *')) { \
                const box = e.getBoundingClientRect(); \
