@@ -109,7 +109,7 @@ fn a_fault_in_one_document_leaves_every_document_as_it_is() {
         "bad.md:7: there is no built-in table `tdsqlc`; there are tdsql-c",
         "keys.html:1: there is no key `senario`; there are scenario, template, lang, caption; \
          did you mean `scenario`?",
-        "keys.html:2: `gridbench:end` without a `gridbench:table` before it",
+        "keys.html:2: `gridbench:end` without a `gridbench:table` or `gridbench:chart` before it",
     ] {
         assert!(words.contains(told), "no {told:?} in:\n{words}");
     }
@@ -197,5 +197,46 @@ fn a_comparison_is_written_as_a_page_beside_what_it_prints() {
     ] {
         let (code, stdout, stderr) = diff(wrong);
         assert!(code == 2 && stdout.is_empty(), "{stderr}");
+    }
+}
+
+#[test]
+fn charts_stand_in_documents_of_every_format_and_go_stale_like_tables() {
+    let words = format!("chart {FULL} kind=specs scenario=write-only");
+    let documents = [
+        ("a.md", format!("<!-- gridbench:{words} -->\n<!-- gridbench:end -->\n"), "<div style"),
+        ("b.mdx", format!("{{/* gridbench:{words} */}}\n{{/* gridbench:end */}}\n"), "<img width"),
+        ("c.rst", format!(".. gridbench:{words}\n.. gridbench:end\n"), ".. raw:: html"),
+        ("d.html", format!("<!-- gridbench:{words} -->\n<!-- gridbench:end -->\n"), "<svg"),
+    ];
+    let folder = Folder::new(&documents.each_ref().map(|(name, text, _)| (*name, text.as_str())));
+    let names = documents.each_ref().map(|(name, _, _)| *name);
+    let (code, said) = folder.render(&[&["--into"], &names[..]].concat());
+    assert_eq!(code, 0, "{said}");
+    for (name, _, begin) in &documents {
+        let text = folder.read(name);
+        assert!(text.contains(begin), "{name}: {text}");
+        assert!(*name == "b.mdx" || text.contains("88c710g"), "{name}: {text}");
+    }
+    let check = [&["--check", "--into"], &names[..]].concat();
+    assert_eq!(folder.render(&check).0, 0);
+    fs::write(folder.path("a.md"), folder.read("a.md").replace("88c710g", "99c710g")).unwrap();
+    assert_eq!(folder.render(&check).0, 5);
+}
+
+#[test]
+fn a_chart_that_cannot_be_drawn_is_told_with_its_line() {
+    for (words, told) in [
+        (format!("{FULL} kind=specs scenario=write"), "a.md:1: tdsql-c-2025-12/full-cache has no"),
+        (format!("{FULL} kind=curv"), "a.md:1: `kind` of a chart is one of specs, curve, latency"),
+        (FULL.to_owned(), "not `nothing`"),
+        (format!("{FULL} kind=curve scenario=write-only"), "kind=curve trials at two"),
+        (format!("{FULL} kind=specs template=x"), "there is no key `template`"),
+    ] {
+        let text = format!("<!-- gridbench:chart {words} -->\n<!-- gridbench:end -->\n");
+        let folder = Folder::new(&[("a.md", &text)]);
+        let (code, said) = folder.render(&["--into", "a.md"]);
+        assert!(code == 2 && said.contains(told), "{words}: {said}");
+        assert_eq!(folder.read("a.md"), text, "left as it was");
     }
 }

@@ -1,4 +1,4 @@
-//! `gridbench render --into`: tables in documents of users, where markers name them.
+//! `gridbench render --into`: tables and charts in documents of users, where markers name them.
 //!
 //! All documents are filled before the first is written, so that a fault in one leaves every one
 //! as it is. Must not know: what a marker or a table looks like.
@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::dossier::Records;
 use super::pages::{at, write_page};
 use super::render::talk_stale;
 use super::{Failure, Outcome};
@@ -25,7 +26,8 @@ struct Filled {
 }
 
 pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, Failure> {
-    let mut sources = Sources { out: &arguments.out, known: BTreeMap::new() };
+    let mut sources =
+        Sources { out: &arguments.out, known: BTreeMap::new(), whole: BTreeMap::new() };
     let mut filled = Vec::new();
     let mut faults = Vec::new();
     for path in &arguments.into {
@@ -67,6 +69,8 @@ impl Filled {
 struct Sources<'a> {
     out: &'a Path,
     known: BTreeMap<String, Result<ResultSet, String>>,
+    /// All that is known of those of which charts are drawn.
+    whole: BTreeMap<String, Records>,
 }
 
 impl Sources<'_> {
@@ -128,6 +132,28 @@ impl Sources<'_> {
                 Err(error) => return Err(error.into()),
             };
             self.known.insert(name.clone(), results);
+        }
+        let Err(message) = &self.known[name] else {
+            return self.found(place, kind, folder);
+        };
+        Ok(Err(message.clone()))
+    }
+
+    /// The same, of results that there are.
+    fn found(
+        &mut self,
+        place: &Place,
+        kind: DocumentKind,
+        folder: &Path,
+    ) -> Result<Result<String, String>, Failure> {
+        let (request, name) = (&place.request, &place.request.results);
+        if let Some(which) = request.chart {
+            if !self.whole.contains_key(name) {
+                self.whole.insert(name.clone(), Records::read(self.out, name)?);
+            }
+            let dossier = self.whole[name].dossier();
+            let chart = report::chart(&dossier, request, which, kind);
+            return Ok(chart.map_err(|error| error.to_string()));
         }
         Ok(match &self.known[name] {
             Ok(results) => report::table(results, &place.request, kind, folder)

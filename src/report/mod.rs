@@ -20,6 +20,7 @@ mod junit;
 mod layout;
 mod markdown;
 mod model;
+mod placed;
 mod rst;
 mod run_build;
 mod run_model;
@@ -39,7 +40,9 @@ pub use comparison::{
     comparison_table,
 };
 pub use difference::difference;
-pub use document::{DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places};
+pub use document::{
+    ChartKind, DocumentKind, Language, MarkerFault, Place, TableRequest, fill, places,
+};
 pub use dossier::{Dossier, Seconds};
 pub use error::RenderError;
 pub use filters::FILTERS;
@@ -52,6 +55,7 @@ pub use model::{
     MeasuredPart, NotePart, OwnTablePart, PageModel, ProtocolPart, PublishedPart, RehearsalPart,
     RowPart, ScenarioPart, SpecPart,
 };
+pub use placed::chart;
 pub use run_build::report_model;
 pub use run_model::{
     AccountPart, AccountRowPart, CurvePart, ErrorPart, FactPart, FindingPart, HostPart,

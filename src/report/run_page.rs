@@ -55,7 +55,7 @@ fn per_second(milli: u64) -> f64 {
 }
 
 /// The highest rate of each spec, beside the baseline's.
-fn specs(account: &AccountPart) -> Option<String> {
+pub(super) fn specs(account: &AccountPart) -> Option<String> {
     let mut rows: Vec<Bar> = Vec::new();
     for row in &account.rows {
         let value = row.row.qps_milli.map(per_second);
@@ -79,7 +79,7 @@ fn specs(account: &AccountPart) -> Option<String> {
     has_bar.then(|| bars(&caption, &rows))
 }
 
-fn curves(account: &AccountPart) -> Option<String> {
+pub(super) fn curves(account: &AccountPart) -> Option<String> {
     let line = |part: &CurvePart| Line {
         name: part.spec.id.clone(),
         points: part
@@ -98,7 +98,7 @@ fn curves(account: &AccountPart) -> Option<String> {
     (!lines.is_empty()).then(|| curve(&caption, &lines))
 }
 
-fn latency(account: &AccountPart) -> Option<String> {
+pub(super) fn latency(account: &AccountPart) -> Option<String> {
     let milliseconds = |us: u64| us as f64 / 1_000.0;
     let row = |row: &AccountRowPart| {
         let of = row.latency.as_ref()?;

@@ -36,6 +36,19 @@ pub enum TableError {
         /// "Did you mean", or nothing.
         meant: String,
     },
+    /// There is nothing to draw.
+    #[error(
+        "{results} has nothing for a chart of kind={kind} of `{scenario}`: kind=specs takes a rate, \
+         kind=curve trials at two concurrencies, kind=latency trials"
+    )]
+    NoChart {
+        /// Name of the results.
+        results: String,
+        /// The scenario.
+        scenario: String,
+        /// What was asked for.
+        kind: &'static str,
+    },
     /// There is no such table.
     #[error("there is no built-in table `{name}`; there are {known}{meant}")]
     UnknownTable {
@@ -124,17 +137,17 @@ fn one_scenario(results: &ResultSet, id: &str) -> Result<ResultSet, TableError> 
     let mut one = results.clone();
     one.scenarios.retain(|scenario| scenario.id.as_str() == id);
     one.cells.retain(|cell| cell.scenario.as_str() == id);
-    if one.scenarios.is_empty() {
-        let known: Vec<&str> =
-            results.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
-        return Err(TableError::UnknownScenario {
-            results: results.name.clone(),
-            scenario: id.to_owned(),
-            known: known.join(", "),
-            meant: did_you_mean(id, &known),
-        });
+    if one.scenarios.is_empty() { Err(unknown_scenario(results, id)) } else { Ok(one) }
+}
+
+pub(super) fn unknown_scenario(results: &ResultSet, id: &str) -> TableError {
+    let known: Vec<&str> = results.scenarios.iter().map(|of| of.id.as_str()).collect();
+    TableError::UnknownScenario {
+        results: results.name.clone(),
+        scenario: id.to_owned(),
+        known: known.join(", "),
+        meant: did_you_mean(id, &known),
     }
-    Ok(one)
 }
 
 fn did_you_mean(name: &str, known: &[&str]) -> String {

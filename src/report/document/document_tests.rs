@@ -66,6 +66,7 @@ fn a_marker_says_whose_table_and_how() {
     let words = "\"my runs/a b\" scenario=s template=\"t t.md\" lang=zh caption=yes";
     let text = format!("<!-- gridbench:table {words} -->\n<!-- gridbench:end -->\n");
     let wanted = TableRequest {
+        chart: None,
         results: "my runs/a b".to_owned(),
         scenario: Some("s".to_owned()),
         template: Some("t t.md".to_owned()),
@@ -81,14 +82,14 @@ fn every_fault_is_told_with_its_line_and_what_was_meant() {
         (
             "tabel x",
             "1: there is no marker `gridbench:tabel`; there are gridbench:table, \
-                     gridbench:end; did you mean `gridbench:table`?",
+                     gridbench:chart, gridbench:end; did you mean `gridbench:table`?",
         ),
         (
             "table x senario=y",
             "1: there is no key `senario`; there are scenario, template, lang, \
                                caption; did you mean `scenario`?",
         ),
-        ("table", "1: say whose table: `gridbench:table RUN|BASELINE`"),
+        ("table", "1: say whose: `gridbench:table RUN|BASELINE`"),
         ("table x y", "1: one table has one name: `x` or `y`"),
         ("table x lang=de", "1: `lang` is en or zh, not `de`"),
         ("table x caption=1", "1: `caption` is yes or no, not `1`"),
@@ -96,7 +97,7 @@ fn every_fault_is_told_with_its_line_and_what_was_meant() {
         ("table x scenario=", "1: `scenario` has no value"),
         ("table \"x", "1: a quotation mark is not closed"),
         ("table x", "1: `gridbench:table` without a `gridbench:end` after it"),
-        ("end", "1: `gridbench:end` without a `gridbench:table` before it"),
+        ("end", "1: `gridbench:end` without a `gridbench:table` or `gridbench:chart` before it"),
         ("end x", "1: `gridbench:end` stands alone, without `x`"),
     ];
     for kind in KINDS {

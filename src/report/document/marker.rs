@@ -24,11 +24,37 @@ impl Language {
     }
 }
 
+/// Which chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChartKind {
+    /// A bar for each spec, beside the baseline's.
+    Specs,
+    /// Rates over concurrencies, a line for each spec.
+    Curve,
+    /// Response times of each spec.
+    Latency,
+}
+
+impl ChartKind {
+    const ALL: [Self; 3] = [Self::Specs, Self::Curve, Self::Latency];
+
+    /// `specs`, `curve` or `latency`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Specs => "specs",
+            Self::Curve => "curve",
+            Self::Latency => "latency",
+        }
+    }
+}
+
 /// What a marker asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableRequest {
     /// A run or a baseline, by name.
     pub results: String,
+    /// Set where a chart is asked for instead of a table.
+    pub chart: Option<ChartKind>,
     /// The id of one scenario; without it, the tables of all.
     pub scenario: Option<String>,
     /// A built-in table or a template file; without it, the published table.
@@ -47,8 +73,12 @@ pub(super) enum Marker {
 }
 
 const PREFIX: &str = "gridbench:";
-const KINDS: [&str; 2] = ["gridbench:table", "gridbench:end"];
-const KEYS: [&str; 4] = ["scenario", "template", "lang", "caption"];
+const TABLE: &str = "gridbench:table";
+const CHART: &str = "gridbench:chart";
+const END: &str = "gridbench:end";
+const KINDS: [&str; 3] = [TABLE, CHART, END];
+const TABLE_KEYS: [&str; 4] = ["scenario", "template", "lang", "caption"];
+const CHART_KEYS: [&str; 2] = ["scenario", "kind"];
 
 /// The marker on a line with what the line begins with; `None` where there is none. An error
 /// says what is wrong with a line that wants to be one.
@@ -81,11 +111,15 @@ fn after<'a>(text: &'a str, open: &str) -> Option<&'a str> {
 
 fn marker(words: &[String]) -> Result<Marker, String> {
     match words.split_first() {
-        Some((kind, [])) if kind == KINDS[1] => Ok(Marker::End),
-        Some((kind, [more, ..])) if kind == KINDS[1] => {
+        Some((kind, [])) if kind == END => Ok(Marker::End),
+        Some((kind, [more, ..])) if kind == END => {
             Err(format!("`{kind}` stands alone, without `{more}`"))
         }
-        Some((kind, words)) if kind == KINDS[0] => request(words).map(Marker::Table),
+        Some((kind, words)) if kind == TABLE => request(words, &TABLE_KEYS).map(Marker::Table),
+        Some((kind, words)) if kind == CHART => match request(words, &CHART_KEYS)? {
+            TableRequest { chart: None, .. } => Err(no_chart("nothing")),
+            request => Ok(Marker::Table(request)),
+        },
         first => {
             let kind = first.map(|(kind, _)| kind.as_str()).unwrap_or_default();
             let meant = did_you_mean(kind, &KINDS);
@@ -94,9 +128,11 @@ fn marker(words: &[String]) -> Result<Marker, String> {
     }
 }
 
-fn request(words: &[String]) -> Result<TableRequest, String> {
+/// What the words after a marker's name ask for, with these keys.
+fn request(words: &[String], keys: &[&str]) -> Result<TableRequest, String> {
     let mut request = TableRequest {
         results: String::new(),
+        chart: None,
         scenario: None,
         template: None,
         language: None,
@@ -117,7 +153,12 @@ fn request(words: &[String]) -> Result<TableRequest, String> {
         }
         seen.push(key);
         match key {
-            _ if value.is_empty() && KEYS.contains(&key) => {
+            _ if !keys.contains(&key) => {
+                let meant = did_you_mean(key, keys);
+                let known = keys.join(", ");
+                return Err(format!("there is no key `{key}`; there are {known}{meant}"));
+            }
+            _ if value.is_empty() => {
                 return Err(format!("`{key}` has no value"));
             }
             "scenario" => request.scenario = Some(value.to_owned()),
@@ -125,18 +166,21 @@ fn request(words: &[String]) -> Result<TableRequest, String> {
             "lang" => request.language = Some(language(value)?),
             "caption" => request.caption = yes(value)?,
             _ => {
-                let meant = did_you_mean(key, &KEYS);
-                return Err(format!(
-                    "there is no key `{key}`; there are {}{meant}",
-                    KEYS.join(", ")
-                ));
+                let kind = ChartKind::ALL.into_iter().find(|kind| kind.name() == value);
+                request.chart = Some(kind.ok_or_else(|| no_chart(value))?);
             }
         }
     }
     if request.results.is_empty() {
-        return Err("say whose table: `gridbench:table RUN|BASELINE`".to_owned());
+        return Err("say whose: `gridbench:table RUN|BASELINE`".to_owned());
     }
     Ok(request)
+}
+
+fn no_chart(value: &str) -> String {
+    let known = ChartKind::ALL.map(ChartKind::name);
+    let meant = did_you_mean(value, &known);
+    format!("`kind` of a chart is one of {}, not `{value}`{meant}", known.join(", "))
 }
 
 fn language(value: &str) -> Result<Language, String> {

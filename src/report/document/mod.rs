@@ -1,4 +1,4 @@
-//! Documents of users in which markers name tables: where the markers stand, and the document
+//! Documents of users in which markers name tables and charts: where the markers stand, and the document
 //! with what stands between them replaced, and nothing else.
 //!
 //! Pure functions of texts. Must not know: results, files, how a table is printed.
@@ -9,7 +9,7 @@ mod marker;
 use std::ops::Range;
 use std::path::Path;
 
-pub use marker::{Language, TableRequest};
+pub use marker::{ChartKind, Language, TableRequest};
 
 use code::CodeLines;
 use marker::Marker;
@@ -117,7 +117,9 @@ pub fn places(text: &str, kind: DocumentKind) -> Result<Vec<Place>, Vec<MarkerFa
                 code = CodeLines::new(kind);
             }
             (Marker::End, None) => {
-                let message = "`gridbench:end` without a `gridbench:table` before it".to_owned();
+                let message =
+                    "`gridbench:end` without a `gridbench:table` or `gridbench:chart` before it"
+                        .to_owned();
                 faults.push(MarkerFault { line: line.number, message });
             }
         }
@@ -128,7 +130,8 @@ pub fn places(text: &str, kind: DocumentKind) -> Result<Vec<Place>, Vec<MarkerFa
 }
 
 fn without_end(place: &Place) -> MarkerFault {
-    let message = "`gridbench:table` without a `gridbench:end` after it".to_owned();
+    let what = if place.request.chart.is_some() { "chart" } else { "table" };
+    let message = format!("`gridbench:{what}` without a `gridbench:end` after it");
     MarkerFault { line: place.line, message }
 }
 
