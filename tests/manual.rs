@@ -35,3 +35,11 @@ fn there_is_a_manual_page_for_each_subcommand_with_its_examples() {
     let refused = gridbench(&["man", file.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
 }
+
+#[test]
+fn show_opens_the_report_of_a_run_and_says_what_a_baseline_lacks() {
+    let output = gridbench(&["show", "tdsql-c-2025-12/full-cache", "--open"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--template report -o FILE.html"), "{said}");
+}

@@ -30,7 +30,8 @@ pub(super) const CLEAN: &str = "Examples:
 
 pub(super) const SHOW: &str = "Examples:
   gridbench show tdsql-c-2025-12/full-cache
-  gridbench show results/20261201T090000Z-full-cache";
+  gridbench show results/20261201T090000Z-full-cache
+  gridbench show results/20261201T090000Z-full-cache --open";
 
 pub(super) const RENDER: &str = "Examples:
   gridbench render tdsql-c-2025-12/full-cache

@@ -13,6 +13,9 @@ pub struct ShowArgs {
     /// A run (its directory or name) or a baseline such as tdsql-c-2025-12/full-cache
     #[arg(value_name = "RUN|BASELINE")]
     pub source: String,
+    /// Write the report of the run anew and open it in a browser, instead of printing
+    #[arg(long)]
+    pub open: bool,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,

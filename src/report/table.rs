@@ -38,8 +38,8 @@ pub enum TableError {
     },
     /// There is nothing to draw.
     #[error(
-        "{results} has nothing for a chart of kind={kind} of `{scenario}`: kind=specs takes a rate, \
-         kind=curve trials at two concurrencies, kind=latency trials"
+        "{results} has nothing for a chart of kind={kind} of `{scenario}`: kind=specs takes a \
+         rate, kind=curve trials at two concurrencies, kind=latency trials"
     )]
     NoChart {
         /// Name of the results.

@@ -1,5 +1,5 @@
-//! Documents of users in which markers name tables and charts: where the markers stand, and the document
-//! with what stands between them replaced, and nothing else.
+//! Documents of users in which markers name tables and charts: where the markers stand, and the
+//! document with what stands between them replaced, and nothing else.
 //!
 //! Pure functions of texts. Must not know: results, files, how a table is printed.
 
