@@ -3,8 +3,9 @@
 //! Must not know: what is measured on it.
 
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
@@ -124,17 +125,29 @@ pub(super) fn own_tables(
 
 /// What the server says of itself, and the process that it is where it runs on this host.
 pub(super) fn server_info(endpoint: &Endpoint) -> anyhow::Result<(ServerInfo, Option<u32>)> {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    server_info_within(endpoint, PATIENCE)
+}
+
+/// The same, of a server that answers in this time.
+pub(super) fn server_info_within(
+    endpoint: &Endpoint,
+    patience: Duration,
+) -> anyhow::Result<(ServerInfo, Option<u32>)> {
     // The schema that the endpoint names may not be there yet.
     let endpoint = Endpoint { database: None, ..endpoint.clone() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let info = runtime.block_on(async {
+    let asked = async {
         let mut admin = Admin::connect(&endpoint).await?;
         let info = admin.server_info().await?;
         let host = admin.scalar("SELECT @@hostname").await?.unwrap_or_default();
         let pid_file = admin.scalar("SELECT @@pid_file").await?.unwrap_or_default();
         admin.close().await;
         Ok::<_, DriverError>((info, host, pid_file))
-    });
+    };
+    let answer = runtime.block_on(async { tokio::time::timeout(patience, asked).await });
+    let seconds = patience.as_secs();
+    let info = answer.map_err(|_| anyhow!("the server did not answer within {seconds} s"))?;
     let (info, host, pid_file) = info.context("cannot ask the server what it is")?;
     // An address of this host may lead elsewhere through a tunnel.
     let is_here = endpoint.is_local() && host::name() == Some(host);

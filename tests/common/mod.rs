@@ -20,9 +20,9 @@ pub(crate) const LARGE_PACKETS: &[&str] = &["--max-allowed-packet=64M"];
 
 /// A running server; dropped, it is gone.
 pub(crate) struct Server {
-    process: Child,
-    folder: TempDir,
-    port: u16,
+    pub(crate) process: Child,
+    pub(crate) folder: TempDir,
+    pub(crate) port: u16,
 }
 
 impl Server {
@@ -78,7 +78,7 @@ impl Server {
         Endpoint { address, user: "root".into(), password: Secret::new(""), database: None }
     }
 
-    fn wait_until_it_listens(&mut self) {
+    pub(crate) fn wait_until_it_listens(&mut self) {
         let log = self.folder.path().join("server.log");
         let deadline = Instant::now() + Duration::from_secs(60);
         while std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err() {

@@ -21,6 +21,7 @@ pub(crate) const KINDS: [(DocumentKind, &str); 4] = [
 
 fn request(name: &str) -> TableRequest {
     TableRequest {
+        chart: None,
         results: "r".to_owned(),
         scenario: None,
         template: Some(name.to_owned()),

@@ -296,8 +296,12 @@ impl<'a> Session<'a> {
         let scenario = self.plan.scenario(&self.plan.cells[trial.cell]);
         let evidence = evidence::of(probe, scenario, &output.sent);
         let changed = self.changed_meanwhile(planned, site, (&output.measurement, &evidence));
-        if let Some(reason) = &changed {
-            output.measurement.status = TrialStatus::Failed { reason: reason.clone() };
+        if let Some(changed) = &changed {
+            let reason = match &output.measurement.status {
+                TrialStatus::Failed { reason } => format!("{reason}; {changed}"),
+                _ => changed.clone(),
+            };
+            output.measurement.status = TrialStatus::Failed { reason };
         }
         self.keep(trial, started_unix_ms, &output, Some(&evidence))?;
         if let Some(reason) = changed {
