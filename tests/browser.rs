@@ -41,6 +41,7 @@ fn every_layout_is_quiet_fits_and_can_be_read_by_everybody() {
         "run.comparison.html",
         "rehearsal.report.html",
         "whole.report.html",
+        "hostile.report.html",
     ];
     let mut page = browser.page(WIDTHS[0]);
     for name in pages {
@@ -150,8 +151,11 @@ fn a_report_is_whole_without_a_script_and_on_paper() {
         assert!(text.contains(row), "{row}: {text}");
     }
     assert!(!text.contains("Filter") && !text.contains("中文"), "no controls: {text}");
-    // Each row of each table is on the paper.
+    // Each row of each table is on the paper, and what a reader of a screen would have to open.
     assert_eq!(text.matches("128-core 1024 GB").count(), 5, "{text}");
+    for row in ["stall: 7–8 s", "Deadlock <found>", "failed Too many", "1000 ●", "120.06"] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
     let size = Command::new("pdfinfo").arg(&path).output().unwrap();
     let size = String::from_utf8(size.stdout).unwrap();
     assert!(size.contains("A4"), "{size}");

@@ -34,8 +34,8 @@ pub struct ReportModel {
 /// Something that a reader must know before the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReasonPart {
-    /// `rehearsal`, `published`, `failed`, `refused`, `missing`, `findings`, `client-bound`,
-    /// `noted`, `failed-trials`, `changed` or `shared-machine`.
+    /// `rehearsal`, `published`, `failed`, `refused`, `unmeasured`, `missing`, `incomplete`,
+    /// `findings`, `client-bound`, `noted`, `failed-trials`, `changed` or `shared-machine`.
     pub kind: &'static str,
     /// Whether the numbers may not be published because of it.
     pub forbids: bool,

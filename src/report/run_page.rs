@@ -10,6 +10,7 @@ use super::chart::{Bar, Caption, Line, Range, Stall, bars, curve, ranges, series
 use super::dossier::Dossier;
 use super::run_build::report_model;
 use super::run_model::{AccountPart, AccountRowPart, CurvePart, ReportModel, TrialPart};
+use super::table::own_language;
 use crate::model::Verdict;
 
 /// What a report's template sees: the model's fields, and the charts.
@@ -17,6 +18,8 @@ use crate::model::Verdict;
 pub(super) struct ReportPage {
     #[serde(flatten)]
     model: ReportModel,
+    /// `en` or `zh`: that of the results' own layout, until a reader chooses.
+    lang: &'static str,
     charts: Charts,
 }
 
@@ -46,7 +49,7 @@ impl ReportPage {
         for trial in &model.trials {
             charts.seconds.insert(trial.number.to_string(), seconds(dossier, trial));
         }
-        Self { model, charts }
+        Self { model, lang: own_language(dossier.results).name(), charts }
     }
 }
 
@@ -72,7 +75,6 @@ pub(super) fn specs(account: &AccountPart) -> Option<String> {
     }
     let has_bar = rows.iter().any(|bar| bar.value.or(bar.baseline).is_some());
     let caption = Caption {
-        id: &format!("specs-{}", account.id),
         title: &format!("QPS of each specification: {}", account.id),
         description: "A bar for each specification; a hollow one below it is the baseline.",
     };
@@ -91,7 +93,6 @@ pub(super) fn curves(account: &AccountPart) -> Option<String> {
     };
     let lines: Vec<Line> = account.curves.iter().map(line).collect();
     let caption = Caption {
-        id: &format!("curves-{}", account.id),
         title: &format!("QPS against concurrency: {}", account.id),
         description: "A line for each specification; the point with a ring is the published one.",
     };
@@ -116,7 +117,6 @@ pub(super) fn latency(account: &AccountPart) -> Option<String> {
     };
     let rows: Vec<Range> = account.rows.iter().filter_map(row).collect();
     let caption = Caption {
-        id: &format!("latency-{}", account.id),
         title: &format!("Response time of events, ms: {}", account.id),
         description: "A row for each specification, from the median to the longest.",
     };
@@ -129,7 +129,6 @@ fn seconds(dossier: &Dossier<'_>, trial: &TrialPart) -> Option<String> {
     let rate = trial.qps_milli.map_or(f64::NAN, per_second);
     let TrialPart { spec, scenario, concurrency, .. } = trial;
     let caption = Caption {
-        id: &format!("seconds-{}", trial.number),
         title: &format!("Statements by second: {spec} {scenario} @ {concurrency}"),
         description: "The dashed line is the rate of the trial; marked are its stalls.",
     };

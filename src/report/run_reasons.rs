@@ -30,8 +30,13 @@ pub(super) fn reasons(dossier: &Dossier<'_>) -> Vec<ReasonPart> {
     let is_failed = |cell: &ResultCell| says(cell, "failed: ") || says(cell, "interrupted");
     reasons.tell("failed", true, without(&is_failed), String::new());
     reasons.tell("refused", true, without(&is_refused), String::new());
-    let rest = without(&|cell| !is_refused(cell) && !is_failed(cell));
+    let is_unmeasured = |cell: &ResultCell| says(cell, "not measured yet");
+    reasons.tell("unmeasured", true, without(&is_unmeasured), String::new());
+    let rest = without(&|cell| !is_refused(cell) && !is_failed(cell) && !is_unmeasured(cell));
     reasons.tell("missing", false, rest, String::new());
+    let repeats = results.protocol.as_ref().map_or(0, |protocol| protocol.repeats);
+    let begun = results.cells.iter().filter(|cell| is_begun(cell, repeats)).count();
+    reasons.tell("incomplete", true, begun, String::new());
     reasons.tell("findings", true, dossier.findings.len(), String::new());
     let noted = |word: &str| {
         let has = |cell: &&ResultCell| {
@@ -53,6 +58,15 @@ pub(super) fn reasons(dossier: &Dossier<'_>) -> Vec<ReasonPart> {
         reasons.tell("changed", true, changed.len(), changed.join(". "));
     }
     reasons.sorted()
+}
+
+/// Whether a number stands on fewer levels or repetitions than the protocol asks for: what is
+/// missing may change it. Levels that the protocol itself leaves out are not missing.
+fn is_begun(cell: &ResultCell, repeats: u32) -> bool {
+    let lacks_levels =
+        |part: &str| part.starts_with("peak of ") && !part.ends_with(": the rate fell");
+    let note = cell.note.as_deref().unwrap_or_default();
+    cell.qps.is_some() && (cell.trials < repeats || note.split("; ").any(lacks_levels))
 }
 
 #[derive(Default)]

@@ -97,13 +97,9 @@ pub fn table(
         None => page_model(results),
         Some(id) => page_model(&one_scenario(results, id)?),
     };
-    let own_language = match results.template.ends_with("-zh") {
-        true => Language::Chinese,
-        false => Language::English,
-    };
     let model = TableModel {
         page: &page,
-        lang: request.language.unwrap_or(own_language).name(),
+        lang: request.language.unwrap_or_else(|| own_language(results)).name(),
         caption: request.caption,
         several: request.scenario.is_none(),
     };
@@ -130,6 +126,14 @@ pub fn table(
         });
     }
     Ok(engine::print_built_in(&format!("table-{name}.{extension}"), &model, dialect)?)
+}
+
+/// That of the results' own layout.
+pub(super) fn own_language(results: &ResultSet) -> Language {
+    match results.template.ends_with("-zh") {
+        true => Language::Chinese,
+        false => Language::English,
+    }
 }
 
 /// The results as if they had this scenario alone.

@@ -5,13 +5,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use gridbench::audit::{AuditOptions, Finding, audit};
 use gridbench::matrix::{ExpandOptions, Source, expand, parse};
 use gridbench::model::{
     Bytes, CellId, Comparison, ErrorCount, Host, Interval, MilliRate, ResultSet, ResultSource,
     RunDescription, TrialStatus,
 };
-use gridbench::report::{Dossier, Format, Layout, Seconds, render_dossier};
+use gridbench::report::{Dossier, Format, Layout, Seconds, model_json, render_dossier};
 use gridbench::stats::{CompareOptions, Histogram, compare};
 use gridbench::store::{StoredHistogram, StoredTrial, TimeOf};
 
@@ -208,6 +210,57 @@ fn a_report_names_what_speaks_against_a_number_beside_it() {
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing is fetched");
 }
 
+/// The kinds of what forbids to publish these results.
+fn forbidding(results: &ResultSet) -> Vec<String> {
+    let model: Value = serde_json::from_str(&model_json(&Dossier::bare(results))).unwrap();
+    let reasons = model["reasons"].as_array().unwrap();
+    let kinds = reasons.iter().filter(|reason| reason["forbids"] == true);
+    let kinds: Vec<String> =
+        kinds.map(|reason| reason["kind"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(model["may_publish"], kinds.is_empty());
+    kinds
+}
+
+#[test]
+fn a_run_that_was_not_measured_to_its_end_is_not_to_be_published() {
+    let mut whole = small_run();
+    for cell in &mut whole.cells {
+        (cell.trials, cell.note) = (3, None);
+    }
+    whole.cells[1].note = Some("excluded: no such size".to_owned());
+    assert_eq!(forbidding(&whole), [""; 0], "all that the plan asks for is there");
+
+    let cases = [
+        (3, Some("peak of 2 of 4 levels; not steady in 1 of 3 trials"), true, &["incomplete"][..]),
+        (2, Some("2 of 3 repetitions"), true, &["incomplete"]),
+        (3, Some("peak of the first 2 of 4 levels: the rate fell"), true, &[]),
+        (3, Some("32 and 64 are equal within noise: 32 published"), true, &[]),
+        (3, Some("client-bound: the client was the limit"), true, &["client-bound"]),
+        (0, Some("not measured yet"), false, &["unmeasured"]),
+        (0, Some("interrupted"), false, &["failed"]),
+    ];
+    for (trials, note, has_number, kinds) in cases {
+        let mut results = whole.clone();
+        let cell = &mut results.cells[0];
+        (cell.trials, cell.note) = (trials, note.map(str::to_owned));
+        cell.qps = cell.qps.filter(|_| has_number);
+        assert_eq!(forbidding(&results), kinds, "{note:?}");
+    }
+}
+
+#[test]
+fn a_report_begins_in_the_language_of_its_own_layout() {
+    for (template, lang, chosen) in
+        [("tdsql-c-zh", "zh-Hans", "language-zh"), ("tdsql-c-en", "en", "language-en")]
+    {
+        let results = ResultSet { template: template.to_owned(), ..small_run() };
+        let page = render_dossier(&Dossier::bare(&results), &Layout::report()).unwrap();
+        assert!(page.contains(&format!("<html lang=\"{lang}\">")), "{template}");
+        assert!(page.contains(&format!("id=\"{chosen}\" checked")), "{template}");
+        assert_eq!(page.matches("checked>").count(), 2, "one language, one theme");
+    }
+}
+
 #[test]
 fn names_of_any_kind_stay_text_in_tables_and_charts() {
     let results = hostile();
@@ -217,6 +270,12 @@ fn names_of_any_kind_stay_text_in_tables_and_charts() {
         assert!(!page.contains(planted), "{planted}");
     }
     assert_eq!(page.matches("<script>").count(), 1, "our own");
+    // Looked at in a browser, too.
+    hold("hostile.report.html", &page);
+    let page = render_dossier(&whole.dossier(), &built_in("report", Format::Markdown)).unwrap();
+    for planted in ["<script>", "<b>", "<img", "<connections>"] {
+        assert!(!page.contains(planted), "{planted}");
+    }
 }
 
 /// Fourteen sizes, five scenarios, seven levels, ten minutes each.
@@ -243,7 +302,11 @@ fn the_report_of_490_trials_is_below_3_megabytes() {
             trial.cell.spec = cell.spec.clone();
             trial.cell.scenario = cell.scenario.clone();
             whole.trials.push(trial);
-            let queries = |at: u64| rate - (at * 7_919 + row as u64 * 31) % (rate / 9);
+            // With a checkpoint every ten seconds, which is more stalls than a page can name.
+            let queries = |at: u64| match at % 10 {
+                0 => rate / 7,
+                _ => rate - (at * 7_919 + row as u64 * 31) % (rate / 9),
+            };
             whole.seconds.insert(number, (0..600).map(|at| second(at, queries(at))).collect());
         }
     }

@@ -12,7 +12,8 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 250.0;
-const LEGEND_COLUMNS: usize = 4;
+/// A name of more signs than this does not fit into the fourth of a legend's width.
+const SHORT_NAME_SIGNS: usize = 12;
 
 /// A line with its name.
 #[derive(Debug, Clone)]
@@ -72,11 +73,13 @@ pub(in crate::report) fn curve(caption: &Caption<'_>, lines: &[Line]) -> String 
 /// The names below the axis, each with its mark, and where they end.
 fn legend(lines: &[Line]) -> (Group, f64) {
     let mut legend = Group::new();
-    let step = (RIGHT - LEFT) / LEGEND_COLUMNS as f64;
+    let is_long = |line: &Line| line.name.chars().count() > SHORT_NAME_SIGNS;
+    let columns = if lines.iter().any(is_long) { 3 } else { 4 };
+    let step = (RIGHT - LEFT) / columns as f64;
     let mut bottom = BOTTOM + 24.0;
     for (number, line) in lines.iter().enumerate() {
-        let x = LEFT + step * (number % LEGEND_COLUMNS) as f64;
-        bottom = BOTTOM + 40.0 + 18.0 * (number / LEGEND_COLUMNS) as f64;
+        let x = LEFT + step * (number % columns) as f64;
+        bottom = BOTTOM + 40.0 + 18.0 * (number / columns) as f64;
         legend = legend.add(stroke(&[(x, bottom - 4.0), (x + 24.0, bottom - 4.0)], number));
         legend = legend.add(mark(number, (x + 12.0, bottom - 4.0), &line.name, false));
         legend = legend.add(label(&cut(&line.name), (x + 30.0, bottom), "start"));

@@ -12,7 +12,7 @@ use crate::ui::plain;
 /// Width of every chart in its own units; a page scales it.
 pub(super) const WIDTH: f64 = 560.0;
 /// Longer names are cut, and whole in the mark's title.
-const NAME_SIGNS: usize = 18;
+const NAME_SIGNS: usize = 16;
 
 /// Colours that stand out from white (3:1) and from near-black (3:1).
 const COLOURS: [&str; 6] = ["#3079c2", "#b8650f", "#2f8a55", "#8d63c7", "#c8484c", "#5f7f8f"];
@@ -25,24 +25,22 @@ pub(super) const HOLLOW: &str = "#7d868f";
 /// What a chart is called; both texts are for those who do not see it, too.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::report) struct Caption<'a> {
-    /// Unique in a page, of letters, digits, `-` and `_`.
-    pub(in crate::report) id: &'a str,
     pub(in crate::report) title: &'a str,
     pub(in crate::report) description: &'a str,
 }
 
 /// The whole picture, so high.
 pub(super) fn picture(caption: &Caption<'_>, height: f64, body: Group) -> Element {
-    let (title, description) = (format!("{}-t", caption.id), format!("{}-d", caption.id));
+    let (title, description) = (plain(caption.title), plain(caption.description));
     let mut picture = Element::new("svg");
     picture.assign("viewBox", format!("0 0 {WIDTH} {}", short(height)));
     picture.assign("role", "img");
-    picture.assign("aria-labelledby", format!("{title} {description}"));
+    // Not by reference: charts of several results in one document have no ids to collide.
+    picture.assign("aria-label", format!("{title}. {description}"));
     picture.assign("font-size", 12);
     picture.assign("fill", "currentColor");
-    picture.append(Title::new(plain(caption.title)).set("id", title));
-    let words = svg::node::Text::new(plain(caption.description));
-    picture.append(Description::new().set("id", description).add(words));
+    picture.append(Title::new(title));
+    picture.append(Description::new().add(svg::node::Text::new(description)));
     picture.append(body);
     picture
 }
@@ -198,7 +196,7 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::report::chart) const CAPTION: Caption<'static> =
-        Caption { id: "c", title: "A <title> & \"more\"", description: "what it shows" };
+        Caption { title: "A <title> & \"more\"", description: "what it shows" };
 
     #[test]
     fn ticks_are_round_and_reach_the_largest() {
