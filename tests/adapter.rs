@@ -196,12 +196,8 @@ async fn a_server_that_is_not_there_is_lost_with_its_address() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its number").port();
     drop(listener);
-    let endpoint = Endpoint {
-        address: Address::Tcp { host: "127.0.0.1".into(), port },
-        user: "root".into(),
-        password: Default::default(),
-        database: None,
-    };
+    let address = Address::Tcp { host: "127.0.0.1".into(), port };
+    let endpoint = Endpoint::new(address, "root", Default::default());
     let error = AsyncDriver::new(&endpoint).connect().await.expect_err("nobody listens");
     assert!(matches!(error, DriverError::Lost { .. }), "{error}");
     assert!(error.to_string().contains(&format!("tcp://127.0.0.1:{port}")), "{error}");
@@ -230,12 +226,8 @@ async fn a_peer_that_speaks_another_protocol_is_an_error_and_no_panic() {
             let (mut stream, _) = listener.accept().await.expect("a connection");
             stream.write_all(greeting).await.expect("a greeting");
         });
-        let endpoint = Endpoint {
-            address: Address::Tcp { host: "127.0.0.1".into(), port },
-            user: "root".into(),
-            password: Default::default(),
-            database: None,
-        };
+        let address = Address::Tcp { host: "127.0.0.1".into(), port };
+        let endpoint = Endpoint::new(address, "root", Default::default());
         let error = AsyncDriver::new(&endpoint).connect().await.expect_err("not a server");
         assert_eq!(error.code(), 0, "{greeting:?}: {error}");
         peer.await.expect("the peer ends");

@@ -224,12 +224,8 @@ impl Server {
     }
 
     fn endpoint(&self) -> Endpoint {
-        Endpoint {
-            address: Address::Tcp { host: "127.0.0.1".into(), port: self.port },
-            user: "u".into(),
-            password: Secret::new(""),
-            database: None,
-        }
+        let address = Address::Tcp { host: "127.0.0.1".into(), port: self.port };
+        Endpoint::new(address, "u", Secret::new(""))
     }
 }
 

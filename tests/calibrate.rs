@@ -43,12 +43,9 @@ impl Server {
     }
 
     fn endpoint(&self) -> Endpoint {
-        Endpoint {
-            address: Address::Tcp { host: "127.0.0.1".into(), port: self.address.port() },
-            user: "anybody".into(),
-            password: Secret::new("anything"),
-            database: Some("sbtest".into()),
-        }
+        let address = Address::Tcp { host: "127.0.0.1".into(), port: self.address.port() };
+        let endpoint = Endpoint::new(address, "anybody", Secret::new("anything"));
+        Endpoint { database: Some("sbtest".into()), ..endpoint }
     }
 
     fn stop(mut self) -> Served {

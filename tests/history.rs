@@ -124,6 +124,7 @@ fn description(day: i64, night: Night) -> RunDescription {
         managed: false,
         info: ServerInfo {
             tls: None,
+            auth_plugin: None,
             round_trip_us: None,
             version: night.version.into(),
             flavour: Flavour::of_version(night.version),

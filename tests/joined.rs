@@ -107,8 +107,7 @@ fn on_each_transport(act: Act, check: impl Fn(&Sockets, &mut WireSession)) {
     thread::spawn(move || serve(unix.accept().unwrap().0, act));
     thread::spawn(move || serve(tcp.accept().unwrap().0, act));
     for address in [Address::Unix(path), Address::Tcp { host: "127.0.0.1".into(), port }] {
-        let (user, password) = ("u".into(), Secret::new(""));
-        let endpoint = Endpoint { address, user, password, database: None };
+        let endpoint = Endpoint::new(address, "u", Secret::new(""));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let sockets = Rc::new(Sockets::new(NUMBER + 1).unwrap());
         let joined = runtime.block_on(async {

@@ -175,8 +175,7 @@ fn peer(says: Vec<Vec<u8>>) -> (Endpoint, std::thread::JoinHandle<Vec<u8>>) {
         }
         heard
     });
-    let (user, password) = ("bench".into(), Secret::new("hunter2"));
-    (Endpoint { address, user, password, database: None }, heard)
+    (Endpoint::new(address, "bench", Secret::new("hunter2")), heard)
 }
 
 /// Reads one packet; `false` if the other side is gone, or waits for more itself.
@@ -295,8 +294,7 @@ fn a_server_that_never_greets_fails_the_trial_after_the_limit() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address =
         Address::Tcp { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
-    let endpoint =
-        Endpoint { address, user: "bench".into(), password: Secret::new(""), database: None };
+    let endpoint = Endpoint::new(address, "bench", Secret::new(""));
     let scenario = Scenario {
         id: ScenarioId::new("s").unwrap(),
         title: None,

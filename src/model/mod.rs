@@ -46,7 +46,7 @@ pub use request::{Param, Request, StatementKind};
 pub use results::{Facts, MilliRate, ResultCell, ResultSet, ResultSource, fact_differences};
 pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
-pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo};
+pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo, SessionOptions, Tls, TlsMode};
 pub use spec::{Bytes, Spec};
 pub use touched::Changes;
 pub use words::{counted, grouped, plural};

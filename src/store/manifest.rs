@@ -176,6 +176,9 @@ struct ServerWire {
     changes: Vec<String>,
     #[serde(default)]
     tls: Option<String>,
+    /// Absent in runs of an older gridbench.
+    #[serde(default)]
+    auth_plugin: Option<String>,
     #[serde(default)]
     round_trip_us: Option<u64>,
     variables: BTreeMap<String, String>,
@@ -195,6 +198,7 @@ impl From<&ServerRecord> for ServerWire {
             dataset: record.dataset.as_ref().map(Into::into),
             changes: record.changes.clone(),
             tls: record.info.tls.clone(),
+            auth_plugin: record.info.auth_plugin.clone(),
             round_trip_us: record.info.round_trip_us,
             variables: record.info.variables.clone(),
         }
@@ -217,6 +221,7 @@ impl TryFrom<ServerWire> for ServerRecord {
                 flavour,
                 address: wire.address,
                 tls: wire.tls,
+                auth_plugin: wire.auth_plugin,
                 round_trip_us: wire.round_trip_us,
                 variables: wire.variables,
             },

@@ -179,6 +179,7 @@ pub(super) fn server(spec: &str, version: &str) -> ServerRecord {
         managed: true,
         info: ServerInfo {
             tls: None,
+            auth_plugin: None,
             round_trip_us: Some(55),
             version: version.into(),
             flavour: Flavour::of_version(version),

@@ -271,12 +271,8 @@ mod tests {
     }
 
     fn endpoint(address: Address, password: &str) -> Endpoint {
-        Endpoint {
-            address,
-            user: "bench".into(),
-            password: Secret::new(password),
-            database: Some("sbtest".into()),
-        }
+        let endpoint = Endpoint::new(address, "bench", Secret::new(password));
+        Endpoint { database: Some("sbtest".into()), ..endpoint }
     }
 
     fn both(

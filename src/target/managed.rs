@@ -146,7 +146,7 @@ impl Launch<'_> {
         let mut process = process.map_err(TargetError::io("start", path))?;
         self.await_greeting(&mut process, interrupt)?;
         let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
-        let endpoint = Endpoint { address, user: USER.to_owned(), password, database: None };
+        let endpoint = Endpoint::new(address, USER, password);
         Ok((process, endpoint))
     }
 

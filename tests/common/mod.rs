@@ -75,7 +75,7 @@ impl Server {
     }
 
     fn at(&self, address: Address) -> Endpoint {
-        Endpoint { address, user: "root".into(), password: Secret::new(""), database: None }
+        Endpoint::new(address, "root", Secret::new(""))
     }
 
     pub(crate) fn wait_until_it_listens(&mut self) {

@@ -203,8 +203,7 @@ impl Mortal {
 
     fn endpoint(&self) -> Endpoint {
         let address = Address::Tcp { host: "127.0.0.1".into(), port: self.port };
-        let password = Secret::new("");
-        Endpoint { address, user: "root".into(), password, database: None }
+        Endpoint::new(address, "root", Secret::new(""))
     }
 }
 

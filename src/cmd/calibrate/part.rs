@@ -180,12 +180,9 @@ pub(super) fn load(arguments: &CalibratePartArgs) -> Result<(Scenario, Dataset),
 
 /// The server that answers at once, whoever asks.
 pub(super) fn endpoint(port: u16) -> Endpoint {
-    Endpoint {
-        address: Address::Tcp { host: "127.0.0.1".to_owned(), port },
-        user: "root".to_owned(),
-        password: Secret::default(),
-        database: Some("sbtest".to_owned()),
-    }
+    let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
+    let endpoint = Endpoint::new(address, "root", Secret::default());
+    Endpoint { database: Some("sbtest".to_owned()), ..endpoint }
 }
 
 /// The largest resident size so far, of this process or of the children it has waited for.

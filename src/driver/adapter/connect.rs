@@ -121,8 +121,8 @@ mod tests {
     use crate::model::Secret;
 
     fn endpoint(address: model::Address) -> Endpoint {
-        let database = Some("sbtest".into());
-        Endpoint { address, user: "bench".into(), password: Secret::new("hunter2"), database }
+        let endpoint = Endpoint::new(address, "bench", Secret::new("hunter2"));
+        Endpoint { database: Some("sbtest".into()), ..endpoint }
     }
 
     #[test]

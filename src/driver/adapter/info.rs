@@ -85,6 +85,7 @@ impl Admin {
         let tls = self.tls().await?;
         Ok(ServerInfo {
             tls,
+            auth_plugin: None,
             round_trip_us: Some(self.round_trip_us().await?),
             flavour: Flavour::of_version(&version),
             version,

@@ -220,12 +220,7 @@ mod tests {
     use crate::model::{Address, Secret};
 
     fn endpoint(password: &str) -> Endpoint {
-        Endpoint {
-            address: Address::Unix("/tmp/x.sock".into()),
-            user: "bench".into(),
-            password: Secret::new(password),
-            database: None,
-        }
+        Endpoint::new(Address::Unix("/tmp/x.sock".into()), "bench", Secret::new(password))
     }
 
     #[test]

@@ -134,12 +134,8 @@ impl Reader<'_> {
         };
         let database = own.database.as_ref().or(self.defaults.database.as_ref());
         let database = database.map(|name| name.get_ref().clone());
-        Ok(Endpoint {
-            address: self.address(own, span)?,
-            user: user.get_ref().clone(),
-            password,
-            database,
-        })
+        let endpoint = Endpoint::new(self.address(own, span)?, user.get_ref(), password);
+        Ok(Endpoint { database, ..endpoint })
     }
 
     fn address(&self, own: &Place, span: Span) -> Result<Address, TargetError> {
