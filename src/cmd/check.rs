@@ -107,11 +107,27 @@ fn facts(seen: &Examination) -> Vec<(&'static str, String)> {
     vec![
         ("server", format!("{} ({})", info.version, info.flavour.name())),
         ("account", seen.account.clone()),
+        (
+            "login",
+            info.auth_plugin.clone().unwrap_or_else(|| "by an unknown plug-in".to_owned()),
+        ),
+        ("transport", transport(seen)),
         ("TLS", info.tls.clone().unwrap_or_else(|| "none: in clear text".to_owned())),
         ("round trip", info.round_trip_us.map_or_else(|| "unknown".to_owned(), figures::latency)),
         ("clock", clock),
         ("limits", limits.join(", ")),
     ]
+}
+
+fn transport(seen: &Examination) -> String {
+    let kind = match seen.info.address.starts_with("unix:") {
+        true => "Unix socket",
+        false => "TCP",
+    };
+    match &seen.comes_from {
+        Some(host) => format!("{kind}; the server sees {host}"),
+        None => kind.to_owned(),
+    }
 }
 
 #[derive(Serialize)]
@@ -122,7 +138,9 @@ struct ServerObject<'a> {
     version: Option<&'a str>,
     flavour: Option<&'static str>,
     account: Option<&'a str>,
+    auth_plugin: Option<&'a str>,
     tls: Option<&'a str>,
+    comes_from: Option<&'a str>,
     round_trip_us: Option<u64>,
     clock_ahead_ms: Option<i64>,
     other_connections: Option<u64>,
@@ -158,7 +176,9 @@ fn json(examined: &[Examined]) -> String {
                 version: info.map(|info| info.version.as_str()),
                 flavour: info.map(|info| info.flavour.name()),
                 account: seen.map(|seen| seen.account.as_str()),
+                auth_plugin: info.and_then(|info| info.auth_plugin.as_deref()),
                 tls: info.and_then(|info| info.tls.as_deref()),
+                comes_from: seen.and_then(|seen| seen.comes_from.as_deref()),
                 round_trip_us: info.and_then(|info| info.round_trip_us),
                 clock_ahead_ms: seen.map(|seen| seen.clock_ahead_ms),
                 other_connections: seen.map(|seen| seen.others.connections),

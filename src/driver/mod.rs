@@ -14,7 +14,9 @@ pub mod adapter;
 mod files;
 mod handles;
 pub mod null;
+mod refusal;
 mod sockets;
+mod tls;
 pub mod wire;
 
 pub use files::raise_open_files;

@@ -11,6 +11,9 @@ pub struct Examination {
     pub info: ServerInfo,
     /// `CURRENT_USER()`: the account that the server took us for, as `user@host`.
     pub account: String,
+    /// From where the server sees our connection come: `host:port` over TCP, a name without a port
+    /// over a socket; `None` where it does not say.
+    pub comes_from: Option<String>,
     /// `SHOW GRANTS`, roles that are in effect included, a statement each.
     pub grants: Vec<String>,
     /// By how much the server's clock is ahead of ours (below 0: behind), milliseconds.

@@ -18,6 +18,7 @@ const PACKET_BYTES: u64 = 1 << 20;
 pub fn judge(seen: &Examination, needs: &Needs) -> Vec<Remark> {
     let judge = Judge { seen, needs };
     let mut remarks = judge.account();
+    remarks.extend(judge.transport());
     remarks.extend(judge.limits());
     remarks.extend(judge.writable());
     remarks.extend(judge.others());
@@ -64,6 +65,21 @@ impl Judge<'_> {
             format!("the account {} lacks {missing} on {database}", self.seen.account),
             format!("GRANT {privileges} ON `{pattern}`.* TO {};", quoted(&self.seen.account)),
         )]
+    }
+
+    /// Whether the server sees what we see.
+    fn transport(&self) -> Option<Remark> {
+        let comes_from = self.seen.comes_from.as_deref()?;
+        let address = &self.seen.info.address;
+        let (ours, theirs) = (address.starts_with("tcp:"), comes_from.contains(':'));
+        (ours != theirs).then(|| {
+            let transport = if theirs { "over TCP" } else { "over a Unix socket" };
+            let words = format!(
+                "the server sees the connection to {address} come {transport} (from \
+                 {comes_from}): something stands between"
+            );
+            remark(Gravity::Doubtful, words, "name the server itself, or say so where it is published")
+        })
     }
 
     fn limits(&self) -> Vec<Remark> {

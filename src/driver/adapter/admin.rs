@@ -20,13 +20,21 @@ pub struct Prepared(Statement);
 pub struct Admin {
     conn: Conn,
     address: Address,
+    connector: Connector,
 }
 
 impl Admin {
     /// Connects and logs in, in [`super::CONNECT_TIMEOUT`] at most.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, DriverError> {
-        let connector = Connector::new(endpoint);
-        Ok(Self { conn: connector.connect().await?, address: connector.address() })
+        // What the load is told besides, a time-out for one, would end what is long by nature.
+        let connector = Connector::new(endpoint, endpoint.session.init.clone());
+        let (conn, address) = (connector.connect().await?, connector.address());
+        Ok(Self { conn, address, connector })
+    }
+
+    /// Where it is connected to.
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        self.connector.endpoint()
     }
 
     /// Runs a statement and drops its answer; returns the rows that it changed.

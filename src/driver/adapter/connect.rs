@@ -2,14 +2,17 @@
 //!
 //! Must not know: what is sent over the connection.
 
-use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
+use futures_util::FutureExt;
 use mysql_async::{Conn, DriverError as AsyncError, Error, IoError, Opts, OptsBuilder};
 
-use crate::driver::{DriverError, ENDING_CODES};
-use crate::model::{self, Endpoint};
+use crate::driver::wire::{self, Relay};
+use crate::driver::{DriverError, ENDING_CODES, refusal};
+use crate::model::{self, Endpoint, TlsMode};
 
 /// A server that has not answered and let us in by then counts as not reachable.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -23,6 +26,9 @@ const WAIT_TIMEOUT_SECS: usize = 28_800;
 #[derive(Clone)]
 pub(super) struct Connector {
     opts: Opts,
+    /// Who encrypts and logs in where mysql_async cannot do it as the endpoint says.
+    lean: Arc<wire::Connector>,
+    endpoint: Arc<Endpoint>,
     address: Address,
 }
 
@@ -34,33 +40,94 @@ impl fmt::Debug for Connector {
 }
 
 impl Connector {
-    pub(super) fn new(endpoint: &Endpoint) -> Self {
-        Self { opts: opts(endpoint), address: Address(endpoint.address.to_string().into()) }
+    /// `init`: what each connection begins with.
+    pub(super) fn new(endpoint: &Endpoint, init: Vec<String>) -> Self {
+        Self {
+            opts: opts(endpoint, init),
+            lean: Arc::new(wire::Connector::new(endpoint)),
+            endpoint: Arc::new(endpoint.clone()),
+            address: Address(endpoint.address.to_string().into()),
+        }
     }
 
     pub(super) fn address(&self) -> Address {
         self.address.clone()
     }
 
-    /// Connects and logs in, in [`CONNECT_TIMEOUT`] at most.
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Connects and logs in, in [`CONNECT_TIMEOUT`] at most where the endpoint does not say.
     pub(super) async fn connect(&self) -> Result<Conn, DriverError> {
-        match tokio::time::timeout(CONNECT_TIMEOUT, Conn::new(self.opts.clone())).await {
+        let limit = self.endpoint.session.connect_timeout.unwrap_or(CONNECT_TIMEOUT);
+        tokio::time::timeout(limit, self.connect_in_time()).await.unwrap_or_else(|_| {
+            let message = format!("no answer within {} s", limit.as_secs_f64());
+            Err(DriverError::Lost { address: self.address.to_string(), message })
+        })
+    }
+
+    async fn connect_in_time(&self) -> Result<Conn, DriverError> {
+        let is_tcp = matches!(self.endpoint.address, model::Address::Tcp { .. });
+        if is_tcp && self.endpoint.tls.mode != TlsMode::Off {
+            return self.connect_carried().await;
+        }
+        match opened(self.opts.clone()).await {
             Ok(Ok(conn)) => Ok(conn),
-            Ok(Err(Error::Server(error))) => Err(server(error)),
-            Ok(Err(error)) => Err(self.address.error(error)),
-            Err(_) => {
-                let message = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs());
-                Err(DriverError::Lost { address: self.address.to_string(), message })
+            // What it does not speak, the lean client may.
+            Ok(Err(Error::Driver(AsyncError::UnknownAuthPlugin { .. }))) => {
+                self.connect_carried().await
             }
+            Ok(Err(error)) => Err(self.not_connected(error)),
+            Err(()) => Err(protocol(&self.address, "what it greets with is no server's greeting")),
+        }
+    }
+
+    /// Over a connection that the lean client made: mysql_async has one meaning less of `tls` (it
+    /// takes a certificate of another name for a wrong one), and one plug-in less.
+    async fn connect_carried(&self) -> Result<Conn, DriverError> {
+        let io = |error: io::Error| {
+            let message = format!("no private socket for it: {error}");
+            DriverError::Lost { address: self.address.to_string(), message }
+        };
+        let relay = Relay::open().map_err(io)?;
+        let path = relay.socket().to_string_lossy().into_owned();
+        let opts = OptsBuilder::from_opts(self.opts.clone())
+            .user(None::<String>)
+            .pass(None::<String>)
+            .db_name(None::<String>)
+            .socket(Some(path));
+        let (carried, conn) = tokio::join!(relay.carry(&self.lean), opened(opts.into()));
+        carried?;
+        match conn {
+            Ok(conn) => conn.map_err(|error| self.not_connected(error)),
+            Err(()) => Err(protocol(&self.address, "its greeting cannot be passed on")),
+        }
+    }
+
+    fn not_connected(&self, error: Error) -> DriverError {
+        match error {
+            Error::Server(error) => refusal::explained(server(error), &self.endpoint),
+            Error::Io(IoError::Io(error)) => DriverError::Lost {
+                address: self.address.to_string(),
+                message: refusal::of_the_system(&error, &self.endpoint),
+            },
+            error => self.address.error(error),
         }
     }
 }
 
-fn opts(endpoint: &Endpoint) -> Opts {
+/// mysql_async panics at some greetings that a stranger may send: that is `Err(())`.
+async fn opened(opts: Opts) -> Result<mysql_async::Result<Conn>, ()> {
+    AssertUnwindSafe(Conn::new(opts)).catch_unwind().await.map_err(|_| ())
+}
+
+fn opts(endpoint: &Endpoint, init: Vec<String>) -> Opts {
     let builder = OptsBuilder::default()
         .user(Some(endpoint.user.as_str()))
         .pass(Some(endpoint.password.reveal()))
         .db_name(endpoint.database.as_deref())
+        .init(init)
         .prefer_socket(false)
         .stmt_cache_size(0)
         .tcp_nodelay(true)
@@ -128,17 +195,17 @@ mod tests {
     #[test]
     fn an_address_stays_the_transport_that_was_asked_for() {
         let tcp = model::Address::Tcp { host: "127.0.0.1".into(), port: 3307 };
-        let opts = super::opts(&endpoint(tcp));
+        let opts = super::opts(&endpoint(tcp), Vec::new());
         assert_eq!((opts.ip_or_hostname(), opts.tcp_port()), ("127.0.0.1", 3307));
         assert_eq!((opts.socket(), opts.prefer_socket()), (None, false));
 
-        let opts = super::opts(&endpoint(model::Address::Unix("/tmp/x.sock".into())));
+        let opts = super::opts(&endpoint(model::Address::Unix("/tmp/x.sock".into())), Vec::new());
         assert_eq!(opts.socket(), Some("/tmp/x.sock"));
     }
 
     #[test]
     fn connecting_asks_the_server_nothing_and_no_handle_is_closed() {
-        let opts = super::opts(&endpoint(model::Address::Unix("/tmp/x.sock".into())));
+        let opts = super::opts(&endpoint(model::Address::Unix("/tmp/x.sock".into())), Vec::new());
         assert!(opts.max_allowed_packet().is_some() && opts.wait_timeout().is_some());
         assert_eq!(opts.stmt_cache_size(), 0);
         assert!(opts.tcp_nodelay());

@@ -25,7 +25,19 @@ impl Admin {
             tokio::time::sleep(PAUSE).await;
             others = self.others().await?;
         }
-        Ok(Examination { info: self.server_info().await?, account, grants, clock_ahead_ms, others })
+        let info = self.server_info().await?;
+        let comes_from = self.comes_from().await?;
+        Ok(Examination { info, account, comes_from, grants, clock_ahead_ms, others })
+    }
+
+    /// From where the server sees this connection come.
+    async fn comes_from(&mut self) -> Result<Option<String>, DriverError> {
+        let sql = "SELECT HOST FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
+        match self.scalar(sql).await {
+            // Not every server lets everybody see its list.
+            Err(DriverError::Server { .. }) => Ok(None),
+            host => host,
+        }
     }
 
     async fn clock_ahead_ms(&mut self) -> Result<i64, DriverError> {

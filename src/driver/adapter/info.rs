@@ -5,7 +5,8 @@
 use std::time::Instant;
 
 use super::Admin;
-use crate::driver::DriverError;
+use crate::driver::wire::WireDriver;
+use crate::driver::{Driver, DriverError, Session};
 use crate::model::{Counter, Counters, Flavour, ServerInfo};
 
 /// Variables that move results. Not every server has each; a name that one lacks is left out.
@@ -83,9 +84,13 @@ impl Admin {
             Some((columns.next()??.to_ascii_lowercase(), columns.next()??))
         });
         let tls = self.tls().await?;
+        // The load's own way in, which is to be seen before the load depends on it.
+        let session = WireDriver::new(self.endpoint()).connect().await?;
+        let auth_plugin = Some(session.auth_plugin().to_owned());
+        session.close().await;
         Ok(ServerInfo {
             tls,
-            auth_plugin: None,
+            auth_plugin,
             round_trip_us: Some(self.round_trip_us().await?),
             flavour: Flavour::of_version(&version),
             version,

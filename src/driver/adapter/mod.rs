@@ -32,7 +32,8 @@ pub struct AsyncDriver {
 impl AsyncDriver {
     /// A driver for the endpoint, its schema included; connects to nothing yet.
     pub fn new(endpoint: &Endpoint) -> Self {
-        Self { connector: Connector::new(endpoint) }
+        let init = endpoint.session.statements();
+        Self { connector: Connector::new(endpoint, init) }
     }
 }
 

@@ -15,6 +15,10 @@ const NONCE: usize = 20;
 /// What a login needs of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Greeting {
+    /// The server's version, without its final NUL.
+    version: Vec<u8>,
+    /// The server's number of this connection.
+    connection: u32,
     /// What the server can do.
     pub(super) capabilities: CapabilityFlags,
     /// The server's default plug-in, which need not be the account's own: with another than
@@ -28,7 +32,8 @@ impl Greeting {
     pub(super) fn parse(packet: &[u8]) -> Option<Self> {
         let (&version, rest) = packet.split_first()?;
         let end_of_name = rest.iter().position(|byte| *byte == 0)?;
-        let (_connection, rest) = rest[end_of_name + 1..].split_at_checked(4)?;
+        let name = rest[..end_of_name].to_vec();
+        let (connection, rest) = rest[end_of_name + 1..].split_first_chunk()?;
         let (first_part, rest) = rest.split_at_checked(8)?;
         let (fixed, rest) = rest.split_at_checked(19)?;
         // Filler, two bytes of capabilities, collation, status, two more, length, reserve.
@@ -43,15 +48,33 @@ impl Greeting {
             true => second_part,
             false => 0,
         };
-        let (second_part, name) = rest.split_at_checked(second_part)?;
+        let (second_part, plugin) = rest.split_at_checked(second_part)?;
         let mut nonce = [first_part, second_part].concat();
         // The last byte is a NUL.
         nonce.resize(NONCE, 0);
-        let plugin = match AuthPlugin::from_bytes(name) {
+        let plugin = match AuthPlugin::from_bytes(plugin) {
             AuthPlugin::CachingSha2Password => AuthPlugin::CachingSha2Password,
             _ => AuthPlugin::MysqlNativePassword,
         };
-        Some(Self { capabilities, plugin, nonce })
+        let connection = u32::from_le_bytes(*connection);
+        Some(Self { version: name, connection, capabilities, plugin, nonce })
+    }
+
+    /// The same server to a client that is let in whatever it answers, without what must not come
+    /// between us and the server.
+    pub(super) fn to_pass_on(&self, without: CapabilityFlags) -> Vec<u8> {
+        let [c0, c1, c2, c3] = (self.capabilities - without).bits().to_le_bytes();
+        let mut packet = vec![VERSION];
+        packet.extend_from_slice(&self.version);
+        packet.push(0);
+        packet.extend_from_slice(&self.connection.to_le_bytes());
+        packet.extend_from_slice(&[b'x'; 8]);
+        // utf8mb4_general_ci; autocommit.
+        packet.extend_from_slice(&[0, c0, c1, 45, 2, 0, c2, c3, NONCE as u8 + 1]);
+        packet.extend_from_slice(&[0; 10]);
+        packet.extend_from_slice(&[b'x'; NONCE - 8]);
+        packet.extend_from_slice(b"\0mysql_native_password\0");
+        packet
     }
 }
 
@@ -80,6 +103,16 @@ mod tests {
             let greeting = Greeting::parse(&other(plugin)).unwrap();
             assert_eq!(greeting.plugin, AuthPlugin::MysqlNativePassword);
         }
+    }
+
+    #[test]
+    fn what_is_passed_on_is_the_same_server() {
+        let greeting = Greeting::parse(MARIADB).unwrap();
+        let without = CapabilityFlags::CLIENT_SSL | CapabilityFlags::CLIENT_COMPRESS;
+        let passed = Greeting::parse(&greeting.to_pass_on(without)).unwrap();
+        assert_eq!((passed.version, passed.connection), (b"5.5.5-10.11.11-MariaDB".to_vec(), 8));
+        assert_eq!(passed.capabilities, greeting.capabilities - without);
+        assert_eq!(passed.plugin, AuthPlugin::MysqlNativePassword);
     }
 
     #[test]

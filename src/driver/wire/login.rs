@@ -1,247 +1,180 @@
-//! Handshake and authentication: the cold path, on mysql_common's packets.
+//! Handshake: the cold path, on mysql_common's packets.
 //!
-//! Must not know: statements. Source of the exchange: "Connection Phase" in the MySQL manual;
-//! `client_ed25519` in MariaDB's.
+//! Must not know: statements. Source of the exchange: "Connection Phase" in the MySQL manual.
+
+use std::sync::Arc;
 
 use mysql_common::constants::CapabilityFlags;
-use mysql_common::packets::{AuthPlugin, HandshakeResponse};
+use mysql_common::packets::{HandshakeResponse, SslRequest};
 use mysql_common::proto::MySerialize;
-use mysql_common::scramble::create_response_for_ed25519;
+use rustls::ClientConfig;
 
+use super::auth::{authenticate, password};
 use super::greeting::Greeting;
-use super::key;
 use super::packets::{PacketFault, Packets};
-use crate::model::Endpoint;
+use super::socket::Bytes;
+use super::stream::Stream;
+use crate::driver::tls;
+use crate::model::{Address, Endpoint, TlsMode};
 
 /// What we can do; the server's own flags are the other half.
-const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
-    .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
+pub(super) const WANTED: CapabilityFlags = IN_A_HANDSHAKE
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
     .union(CapabilityFlags::CLIENT_TRANSACTIONS)
-    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
-    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
-    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA)
     .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
     .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
 
+/// What decides about the form of the handshake alone.
+const IN_A_HANDSHAKE: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA);
+
+/// What lies between two ends of a connection, so that it cannot be passed on.
+const OF_A_CONNECTION: CapabilityFlags = CapabilityFlags::CLIENT_SSL
+    .union(CapabilityFlags::CLIENT_COMPRESS)
+    .union(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
+    .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
+    .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB);
+
 /// Largest packet that we say we take: the protocol's default.
 const MAX_ALLOWED_PACKET: u32 = 16 * 1024 * 1024;
+/// utf8mb4_general_ci, whose number fits into a byte.
+const COLLATION: u8 = 45;
 
-/// caching_sha2_password's words.
-const FAST_AUTH_OK: u8 = 0x03;
-const FULL_AUTH: u8 = 0x04;
-const REQUEST_PUBLIC_KEY: u8 = 0x02;
+/// A server that has said who it is.
+#[derive(Debug)]
+pub(super) struct Greeted {
+    greeting: Greeting,
+    sequence: u8,
+}
 
-/// Deprecated, but what MySQL may ask of an account that does not exist; without it the answer
-/// would not be "access denied". It takes the password under the server's key, always.
-const SHA256_PASSWORD: &[u8] = b"sha256_password";
-const SHA256_REQUEST_PUBLIC_KEY: u8 = 0x01;
+/// How it let us in.
+#[derive(Debug)]
+pub(super) struct LoggedIn {
+    /// What both sides can do.
+    pub(super) shared: CapabilityFlags,
+    /// The plug-in that the account uses.
+    pub(super) plugin: String,
+}
 
-/// Packets of a server that has not said yes or no by then say neither: the longest exchange
-/// takes three.
-const ANSWERS_MAX: usize = 8;
+impl Greeted {
+    /// Waits for a server's first packet.
+    pub(super) async fn read(stream: &mut Stream) -> Result<Self, PacketFault> {
+        let mut packets = Packets::new(stream);
+        let greeting = packets.read().await?;
+        if greeting.first() == Some(&0xFF) {
+            return Err(packets.server_error(&greeting));
+        }
+        // Whatever comes before the answer was not sent by who will be asked.
+        packets.end()?;
+        let sequence = packets.sequence();
+        let greeting = Greeting::parse(&greeting).ok_or_else(|| PacketFault::broken("greeting"))?;
+        Ok(Self { greeting, sequence })
+    }
 
-/// Logs in; tells which capabilities both sides share.
-pub(super) async fn login(
-    packets: &mut Packets<'_>,
+    /// A greeting for a client whose connection is to be carried on this one.
+    pub(super) fn to_pass_on(&self) -> Vec<u8> {
+        self.greeting.to_pass_on(OF_A_CONNECTION)
+    }
+
+    /// Encrypts the connection as the endpoint says, and logs in with what we can do ourselves.
+    pub(super) async fn enter(
+        self,
+        stream: &mut Stream,
+        endpoint: &Endpoint,
+        config: Option<Arc<ClientConfig>>,
+    ) -> Result<LoggedIn, PacketFault> {
+        self.enter_with(stream, endpoint, config, WANTED).await
+    }
+
+    /// The same with what another client can do, as the first bytes of its answer say.
+    pub(super) async fn enter_for(
+        self,
+        stream: &mut Stream,
+        endpoint: &Endpoint,
+        config: Option<Arc<ClientConfig>>,
+        answer: [u8; 4],
+    ) -> Result<LoggedIn, PacketFault> {
+        let theirs = CapabilityFlags::from_bits_truncate(u32::from_le_bytes(answer));
+        let wanted = IN_A_HANDSHAKE | (theirs - OF_A_CONNECTION);
+        self.enter_with(stream, endpoint, config, wanted).await
+    }
+
+    async fn enter_with(
+        self,
+        stream: &mut Stream,
+        endpoint: &Endpoint,
+        config: Option<Arc<ClientConfig>>,
+        mut wanted: CapabilityFlags,
+    ) -> Result<LoggedIn, PacketFault> {
+        let Self { greeting, mut sequence } = self;
+        if endpoint.database.is_some() {
+            wanted |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
+        }
+        let mut shared = wanted & greeting.capabilities;
+        let is_offered = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
+        match config {
+            Some(config) if is_offered => {
+                shared |= CapabilityFlags::CLIENT_SSL;
+                sequence = encrypt(stream, endpoint, config, (shared, sequence)).await?;
+            }
+            _ if endpoint.tls.mode.is_demanded() && !stream.is_private() => {
+                let words = "the server offers no TLS, which `tls` demands; give it a certificate \
+                             (ssl_cert, ssl_key), or say tls = \"preferred\" or \"off\"";
+                return Err(PacketFault::Tls(words.to_owned()));
+            }
+            _ => {}
+        }
+        let mut packets = Packets::go_on(stream, sequence);
+        let data = greeting.plugin.gen_data(password(endpoint), &greeting.nonce);
+        let response = HandshakeResponse::new(
+            data.as_deref(),
+            (8, 0, 0),
+            Some(endpoint.user.as_bytes()),
+            endpoint.database.as_deref().map(str::as_bytes),
+            Some(greeting.plugin.borrow()),
+            shared,
+            None,
+            MAX_ALLOWED_PACKET,
+        );
+        let mut bytes = Vec::new();
+        response.serialize(&mut bytes);
+        packets.write(&bytes).await?;
+        let Greeting { plugin, nonce, .. } = greeting;
+        let plugin = authenticate(&mut packets, endpoint, plugin, nonce).await?;
+        packets.end()?;
+        let plugin = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
+        Ok(LoggedIn { shared, plugin })
+    }
+}
+
+/// Asks for encryption, and begins it. Returns the number of the next packet.
+async fn encrypt(
+    stream: &mut Stream,
     endpoint: &Endpoint,
-) -> Result<CapabilityFlags, PacketFault> {
-    let greeting = packets.read().await?;
-    if greeting.first() == Some(&0xFF) {
-        return Err(packets.server_error(&greeting));
-    }
-    let greeting = Greeting::parse(&greeting).ok_or_else(|| PacketFault::broken("greeting"))?;
-    let Greeting { capabilities, plugin, nonce } = greeting;
-    let mut wanted = WANTED;
-    if endpoint.database.is_some() {
-        wanted |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
-    }
-    let shared = wanted & capabilities;
-    let data = plugin.gen_data(password(endpoint), &nonce);
-    let response = HandshakeResponse::new(
-        data.as_deref(),
-        (8, 0, 0),
-        Some(endpoint.user.as_bytes()),
-        endpoint.database.as_deref().map(str::as_bytes),
-        Some(plugin.borrow()),
-        shared,
-        None,
-        MAX_ALLOWED_PACKET,
-    );
+    config: Arc<ClientConfig>,
+    (shared, sequence): (CapabilityFlags, u8),
+) -> Result<u8, PacketFault> {
+    let name = tls::server_name(endpoint).map_err(PacketFault::Tls)?;
+    let mut packets = Packets::go_on(stream, sequence);
     let mut bytes = Vec::new();
-    response.serialize(&mut bytes);
+    SslRequest::new(shared, MAX_ALLOWED_PACKET, COLLATION).serialize(&mut bytes);
     packets.write(&bytes).await?;
-    authenticate(packets, endpoint, plugin, nonce).await?;
-    Ok(shared)
+    let sequence = packets.sequence();
+    let encrypted = stream.encrypt(config, name).await;
+    encrypted.map_err(|error| PacketFault::Tls(tls::explain(&error, endpoint)))?;
+    Ok(sequence)
 }
 
-fn password(endpoint: &Endpoint) -> Option<&str> {
-    Some(endpoint.password.reveal()).filter(|password| !password.is_empty())
-}
-
-/// Answers until the server says yes or no; the plug-in may be changed once.
-async fn authenticate(
-    packets: &mut Packets<'_>,
+/// What connections of this endpoint are encrypted with; `None`: with nothing.
+pub(super) fn encryption(
     endpoint: &Endpoint,
-    mut plugin: AuthPlugin<'static>,
-    mut nonce: Vec<u8>,
-) -> Result<(), PacketFault> {
-    let mut switched = false;
-    for _ in 0..ANSWERS_MAX {
-        let packet = packets.read().await?;
-        match (packet.first(), &plugin) {
-            (Some(0x00), _) => return Ok(()),
-            (Some(0xFF), _) => return Err(packets.server_error(&packet)),
-            (Some(0xFE), _) if !switched => {
-                switched = true;
-                let change = Change::parse(&packet)?;
-                if change.plugin.as_bytes() == SHA256_PASSWORD {
-                    send_sha256_password(packets, endpoint, &change.nonce).await?;
-                } else {
-                    packets.write(&change.answer(endpoint)?).await?;
-                }
-                (plugin, nonce) = (change.plugin, change.nonce);
-            }
-            (Some(0x01), AuthPlugin::CachingSha2Password) => match packet.get(1) {
-                Some(&FAST_AUTH_OK) => {}
-                Some(&FULL_AUTH) => send_password(packets, endpoint, &nonce).await?,
-                _ => return Err(PacketFault::broken("authentication")),
-            },
-            _ => return Err(PacketFault::broken("authentication")),
-        }
-    }
-    Err(PacketFault::broken("authentication"))
-}
-
-/// The server wants another plug-in than the one that was answered with.
-struct Change {
-    plugin: AuthPlugin<'static>,
-    nonce: Vec<u8>,
-}
-
-impl Change {
-    /// 0xFE, the plug-in's name up to a NUL, the nonce. All but ed25519 end the nonce with a NUL
-    /// that does not belong to it; ed25519's 32 bytes are random to the last, and one in 256
-    /// ends with a NUL of its own.
-    fn parse(packet: &[u8]) -> Result<Self, PacketFault> {
-        let [_, rest @ ..] = packet else { return Err(PacketFault::broken("authentication")) };
-        if rest.is_empty() {
-            // The change as it was before plug-ins had names.
-            return Err(PacketFault::Plugin("mysql_old_password".to_owned()));
-        }
-        let mut parts = rest.splitn(2, |byte| *byte == 0);
-        let (Some(name), Some(nonce)) = (parts.next(), parts.next()) else {
-            return Err(PacketFault::broken("change of authentication"));
-        };
-        let plugin = AuthPlugin::from_bytes(name).into_owned();
-        let nonce = match plugin {
-            AuthPlugin::Ed25519 => nonce,
-            _ => nonce.strip_suffix(&[0]).unwrap_or(nonce),
-        };
-        Ok(Self { nonce: nonce.to_vec(), plugin })
-    }
-
-    fn answer(&self, endpoint: &Endpoint) -> Result<Vec<u8>, PacketFault> {
-        match &self.plugin {
-            AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => {
-                let data = self.plugin.gen_data(password(endpoint), &self.nonce);
-                Ok(data.map(|data| data.to_vec()).unwrap_or_default())
-            }
-            // An empty password signs as any other does.
-            AuthPlugin::Ed25519 => {
-                let password = endpoint.password.reveal().as_bytes();
-                Ok(create_response_for_ed25519(password, &self.nonce).to_vec())
-            }
-            // Above all no mysql_clear_password: a server that asks for it would get it.
-            other => {
-                let name = String::from_utf8_lossy(other.as_bytes()).into_owned();
-                Err(PacketFault::Plugin(name))
-            }
-        }
-    }
-}
-
-/// The whole password: in the clear where nobody can read along, else under the server's key.
-async fn send_password(
-    packets: &mut Packets<'_>,
-    endpoint: &Endpoint,
-    nonce: &[u8],
-) -> Result<(), PacketFault> {
-    let mut secret = endpoint.password.reveal().as_bytes().to_vec();
-    secret.push(0);
-    if packets.is_private() {
-        return packets.write(&secret).await;
-    }
-    send_encrypted(packets, secret, nonce, REQUEST_PUBLIC_KEY).await
-}
-
-async fn send_sha256_password(
-    packets: &mut Packets<'_>,
-    endpoint: &Endpoint,
-    nonce: &[u8],
-) -> Result<(), PacketFault> {
-    let mut secret = endpoint.password.reveal().as_bytes().to_vec();
-    secret.push(0);
-    match secret.len() {
-        1 => packets.write(&secret).await,
-        _ => send_encrypted(packets, secret, nonce, SHA256_REQUEST_PUBLIC_KEY).await,
-    }
-}
-
-/// Asks for the server's key, and sends the masked secret under it.
-async fn send_encrypted(
-    packets: &mut Packets<'_>,
-    mut secret: Vec<u8>,
-    nonce: &[u8],
-    request: u8,
-) -> Result<(), PacketFault> {
-    packets.write(&[request]).await?;
-    let packet = packets.read().await?;
-    let pem = match packet.split_first() {
-        Some((0x01, pem)) => pem,
-        Some((0xFF, _)) => return Err(packets.server_error(&packet)),
-        _ => return Err(PacketFault::broken("public key")),
-    };
-    // Without a nonce the password would go unmasked.
-    if nonce.is_empty() {
-        return Err(PacketFault::broken("authentication"));
-    }
-    for (byte, mask) in secret.iter_mut().zip(nonce.iter().cycle()) {
-        *byte ^= mask;
-    }
-    let encrypted = key::encrypt(&secret, pem);
-    packets.write(&encrypted.map_err(|why| PacketFault::Broken(why.to_owned()))?).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Address, Secret};
-
-    fn endpoint(password: &str) -> Endpoint {
-        Endpoint::new(Address::Unix("/tmp/x.sock".into()), "bench", Secret::new(password))
-    }
-
-    #[test]
-    fn a_nonce_of_ed25519_keeps_a_nul_at_its_end() {
-        let nonce = [&[7; 31][..], &[0]].concat();
-        let packet = [&b"\xfeclient_ed25519\0"[..], &nonce].concat();
-        let change = Change::parse(&packet).unwrap();
-        assert_eq!(change.nonce, nonce);
-        assert_eq!(change.answer(&endpoint("")).unwrap().len(), 64);
-        let packet = [&b"\xfemysql_native_password\0"[..], &nonce].concat();
-        assert_eq!(Change::parse(&packet).unwrap().nonce, [7; 31]);
-    }
-
-    #[test]
-    fn a_server_that_asks_for_the_password_itself_does_not_get_it() {
-        for name in ["mysql_clear_password", "mysql_old_password", "parsec", "dialog", ""] {
-            let packet = [b"\xfe", name.as_bytes(), b"\0nonce\0"].concat();
-            let answer = Change::parse(&packet).unwrap().answer(&endpoint("hunter2"));
-            assert!(matches!(answer, Err(PacketFault::Plugin(found)) if found == name));
-        }
-        assert!(matches!(Change::parse(b"\xfe"), Err(PacketFault::Plugin(_))));
-        assert!(matches!(Change::parse(b"\xfex"), Err(PacketFault::Broken(_))));
+) -> Result<Option<Arc<ClientConfig>>, String> {
+    match (endpoint.tls.mode, &endpoint.address) {
+        (TlsMode::Off, _) | (_, Address::Unix(_)) => Ok(None),
+        _ => tls::client_config(&endpoint.tls).map(Some),
     }
 }

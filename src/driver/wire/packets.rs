@@ -8,7 +8,8 @@ use std::io;
 
 use super::encode;
 use super::scan::ServerError;
-use super::stream::{Stream, with_buffers};
+use super::socket::Bytes;
+use super::stream::with_buffers;
 
 /// The longest packet that the cold path takes: no greeting, key or column definition comes near.
 const PACKET_MAX: usize = 1 << 20;
@@ -24,6 +25,8 @@ pub(super) enum PacketFault {
     Broken(String),
     /// An authentication that we do not speak.
     Plugin(String),
+    /// The connection is not encrypted as it should be.
+    Tls(String),
 }
 
 impl PacketFault {
@@ -46,15 +49,25 @@ impl From<io::Error> for PacketFault {
 
 /// Reads and writes packets of one exchange on a stream.
 pub(super) struct Packets<'a> {
-    stream: &'a mut Stream,
+    stream: &'a mut dyn Bytes,
     /// Bytes that came and were not read yet.
     waiting: Vec<u8>,
     sequence: u8,
 }
 
 impl<'a> Packets<'a> {
-    pub(super) fn new(stream: &'a mut Stream) -> Self {
-        Self { stream, waiting: Vec::new(), sequence: 0 }
+    pub(super) fn new(stream: &'a mut dyn Bytes) -> Self {
+        Self::go_on(stream, 0)
+    }
+
+    /// In the middle of an exchange: with the number of the next packet.
+    pub(super) fn go_on(stream: &'a mut dyn Bytes, sequence: u8) -> Self {
+        Self { stream, waiting: Vec::new(), sequence }
+    }
+
+    /// The number of the next packet.
+    pub(super) fn sequence(&self) -> u8 {
+        self.sequence
     }
 
     pub(super) fn is_private(&self) -> bool {

@@ -10,25 +10,26 @@ use std::task::{Context, Poll};
 
 use mysql_common::constants::CapabilityFlags;
 
+use super::connect::{Connector, broken, lost, not_connected};
 use super::encode;
-use super::login::login;
 use super::packets::{PacketFault, Packets};
-use super::scan::{Scan, Scanner, ServerError};
+use super::scan::{Scan, Scanner};
+use super::socket::{Bytes, Joined};
 use super::stream::{Stream, with_buffers};
 use crate::driver::handles::{Handles, Sql, Way};
-use crate::driver::{Driver, DriverError, ENDING_CODES, Reply, Session, Sockets};
+use crate::driver::{Driver, DriverError, Reply, Session, Sockets, refusal};
 use crate::model::{Endpoint, Request};
 
 /// Opens lean sessions to one endpoint.
 #[derive(Debug, Clone)]
 pub struct WireDriver {
-    endpoint: Arc<Endpoint>,
+    connector: Arc<Connector>,
 }
 
 impl WireDriver {
     /// For this endpoint.
     pub fn new(endpoint: &Endpoint) -> Self {
-        Self { endpoint: Arc::new(endpoint.clone()) }
+        Self { connector: Arc::new(Connector::new(endpoint)) }
     }
 }
 
@@ -36,18 +37,22 @@ impl Driver for WireDriver {
     type Session = WireSession;
 
     async fn connect(&self) -> Result<WireSession, DriverError> {
-        let endpoint = Arc::clone(&self.endpoint);
-        let stream = Stream::connect(&endpoint.address).await;
-        let mut stream = stream.map_err(|error| lost(&endpoint, &error))?;
-        let mut packets = Packets::new(&mut stream);
-        let shared = match login(&mut packets, &endpoint).await {
-            Ok(shared) => packets.end().map(|()| shared),
-            Err(fault) => Err(fault),
+        let endpoint = self.connector.next();
+        let entered = self.connector.enter(&endpoint).await;
+        let (stream, logged_in) = entered.map_err(|fault| not_connected(&endpoint, fault))?;
+        let deprecate_eof = logged_in.shared.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        let mut session = WireSession {
+            line: Line::Free(stream),
+            scanner: Scanner::new(deprecate_eof),
+            deprecate_eof,
+            handles: Handles::default(),
+            plugin: logged_in.plugin.into(),
+            endpoint,
         };
-        let shared = shared.map_err(|fault| driver_error(&endpoint, fault))?;
-        let deprecate_eof = shared.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-        let scanner = Scanner::new(deprecate_eof);
-        Ok(WireSession { endpoint, stream, scanner, deprecate_eof, handles: Handles::default() })
+        for sql in session.endpoint.session.statements() {
+            session.begin(sql).await?;
+        }
+        Ok(session)
     }
 }
 
@@ -55,10 +60,52 @@ impl Driver for WireDriver {
 #[derive(Debug)]
 pub struct WireSession {
     endpoint: Arc<Endpoint>,
-    stream: Stream,
+    line: Line,
     scanner: Scanner,
     deprecate_eof: bool,
     handles: Handles<u32>,
+    plugin: Box<str>,
+}
+
+/// The bytes of a connection, before and after it joins a load thread.
+#[derive(Debug)]
+enum Line {
+    Free(Stream),
+    Joined(Stream<Joined>),
+}
+
+impl Bytes for Line {
+    fn is_private(&self) -> bool {
+        match self {
+            Self::Free(stream) => stream.is_private(),
+            Self::Joined(stream) => stream.is_private(),
+        }
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Joined(stream) => stream.write_now(bytes),
+            Self::Free(stream) => stream.write_now(bytes),
+        }
+    }
+
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        input: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Joined(stream) => stream.poll_read(context, input),
+            Self::Free(stream) => stream.poll_read(context, input),
+        }
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Joined(stream) => stream.poll_write(context, bytes),
+            Self::Free(stream) => stream.poll_write(context, bytes),
+        }
+    }
 }
 
 impl Session for WireSession {
@@ -67,9 +114,12 @@ impl Session for WireSession {
     }
 
     fn join(self, sockets: &Rc<Sockets>, number: usize) -> Result<Self, DriverError> {
-        let stream = self.stream.join(sockets, number);
-        let stream = stream.map_err(|error| lost(&self.endpoint, &error))?;
-        Ok(Self { stream, ..self })
+        let joined = match self.line {
+            Line::Free(stream) => stream.join(sockets, number),
+            Line::Joined(stream) => stream.join_others(sockets, number),
+        };
+        let stream = joined.map_err(|error| lost(&self.endpoint, &error))?;
+        Ok(Self { line: Line::Joined(stream), ..self })
     }
 
     async fn prepare(&mut self, slot: usize) -> Result<(), DriverError> {
@@ -78,12 +128,12 @@ impl Session for WireSession {
         }
         let Some(sql) = self.handles.sql(slot) else {
             let fault = PacketFault::Broken("a slot that names no statement".to_owned());
-            return Err(driver_error(&self.endpoint, fault));
+            return Err(broken(&self.endpoint, fault));
         };
         let mut to_close = self.handles.make_room();
         loop {
             let replaced = self.replace(&sql, to_close).await;
-            match replaced.map_err(|fault| session_error(&self.endpoint, fault)) {
+            match replaced.map_err(|fault| broken(&self.endpoint, fault)) {
                 Ok(handle) => {
                     self.handles.insert(slot, handle);
                     return Ok(());
@@ -120,14 +170,28 @@ impl Session for WireSession {
     async fn close(mut self) {
         const COM_QUIT: [u8; 5] = [1, 0, 0, 0, 1];
         // The connection ends either way.
-        let _ = Packets::new(&mut self.stream).write_raw(&COM_QUIT).await;
+        let _ = Packets::new(&mut self.line).write_raw(&COM_QUIT).await;
     }
 }
 
 impl WireSession {
+    /// The plug-in that the account logged in by.
+    pub fn auth_plugin(&self) -> &str {
+        &self.plugin
+    }
+
+    /// One of the statements that a connection begins with.
+    async fn begin(&mut self, sql: String) -> Result<(), DriverError> {
+        let request = Request { text: sql, ..Request::default() };
+        match self.send(&request).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(refusal::of_a_beginning(error, &request.text)),
+        }
+    }
+
     /// Writes what the socket takes of a statement at once; returns the rest of it.
     fn write_now(&mut self, request: &Request) -> io::Result<Vec<u8>> {
-        let Self { stream, scanner, handles, .. } = self;
+        let Self { line, scanner, handles, .. } = self;
         let way = request.slot.map_or(Way::Text(&request.text), |slot| handles.get(slot));
         with_buffers(|buffers| {
             let output = &mut buffers.output;
@@ -138,22 +202,22 @@ impl WireSession {
                 Way::Unknown => unreachable!("it was prepared a moment ago"),
             }
             scanner.answers(encode::packets_in(output.len()));
-            let written = stream.write_now(output)?;
+            let written = line.write_now(output)?;
             // A socket that does not take a whole statement at once is the rare case.
             Ok(output[written..].to_vec())
         })
     }
 
     async fn write_rest(&mut self, rest: Vec<u8>) -> Result<(), DriverError> {
-        let written = Packets::new(&mut self.stream).write_raw(&rest).await;
-        written.map_err(|fault| session_error(&self.endpoint, fault))
+        let written = Packets::new(&mut self.line).write_raw(&rest).await;
+        written.map_err(|fault| broken(&self.endpoint, fault))
     }
 
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, DriverError>> {
         loop {
-            let Self { stream, scanner, .. } = self;
+            let Self { line, scanner, .. } = self;
             let polled = with_buffers(|buffers| {
-                let read = match stream.poll_read(context, &mut buffers.input) {
+                let read = match line.poll_read(context, &mut buffers.input) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(PacketFault::Io(error))),
                     Poll::Ready(Ok(0)) => return Poll::Ready(Err(PacketFault::hung_up())),
@@ -166,7 +230,7 @@ impl WireSession {
                 Poll::Ready(Ok(None)) => {}
                 Poll::Ready(Ok(Some(reply))) => return Poll::Ready(Ok(reply)),
                 Poll::Ready(Err(fault)) => {
-                    return Poll::Ready(Err(session_error(&self.endpoint, fault)));
+                    return Poll::Ready(Err(broken(&self.endpoint, fault)));
                 }
             }
         }
@@ -180,7 +244,7 @@ impl WireSession {
             encode::close(statement, &mut bytes);
         }
         encode::prepare(sql.as_str(), &mut bytes);
-        let mut packets = Packets::new(&mut self.stream);
+        let mut packets = Packets::new(&mut self.line);
         packets.write_raw(&bytes).await?;
         let first = packets.read().await?;
         let [0x00, n0, n1, n2, n3, c0, c1, p0, p1, ..] = first[..] else {
@@ -213,48 +277,4 @@ fn scan(scanner: &mut Scanner, input: &[u8]) -> Result<Option<Reply>, PacketFaul
         return Err(PacketFault::Broken(format!("{more} bytes after the end of the reply")));
     }
     answer
-}
-
-fn lost(endpoint: &Endpoint, error: &io::Error) -> DriverError {
-    DriverError::Lost { address: endpoint.address.to_string(), message: error.to_string() }
-}
-
-/// A fault of a connection that stood.
-fn session_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
-    match driver_error(endpoint, fault) {
-        DriverError::Server { code, message, .. } if ENDING_CODES.contains(&code) => {
-            DriverError::Lost {
-                address: endpoint.address.to_string(),
-                message: format!("server error {code}: {message}"),
-            }
-        }
-        error => error,
-    }
-}
-
-fn driver_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
-    let address = || endpoint.address.to_string();
-    match fault {
-        PacketFault::Io(error) => lost(endpoint, &error),
-        PacketFault::Broken(message) => DriverError::Protocol { address: address(), message },
-        PacketFault::Plugin(name) => DriverError::Protocol {
-            address: address(),
-            message: format!(
-                "the account {} wants authentication by {name}, which is not spoken here; \
-                 use mysql_native_password, caching_sha2_password or ed25519",
-                endpoint.user
-            ),
-        },
-        PacketFault::Server(error) => server_error(*error),
-    }
-}
-
-fn server_error(error: ServerError) -> DriverError {
-    // As every client library does where a server left it out.
-    let sqlstate = if error.sqlstate.is_empty() { &b"HY000"[..] } else { &error.sqlstate };
-    DriverError::Server {
-        code: error.code,
-        sqlstate: String::from_utf8_lossy(sqlstate).into_owned(),
-        message: String::from_utf8_lossy(&error.message).into_owned(),
-    }
 }

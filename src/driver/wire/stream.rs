@@ -1,19 +1,19 @@
-//! The socket of a session, and the buffers that all sessions of a thread share.
+//! A connection's bytes, in clear text or encrypted, and the buffers that all sessions of a thread
+//! share.
 //!
 //! Must not know: packets.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io::{self, Read, Write};
-use std::net;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
+use super::socket::{Bytes, Joined, Socket};
 use crate::driver::Sockets;
 use crate::model::Address;
 
@@ -40,156 +40,187 @@ pub(super) fn with_buffers<T>(work: impl FnOnce(&mut Buffers) -> T) -> T {
     BUFFERS.with_borrow_mut(work)
 }
 
-/// TCP or Unix, as the endpoint says: the runtime's until the session joins its load thread.
+/// What a socket carries.
 #[derive(Debug)]
-pub(super) enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-    Joined(Joined),
-}
-
-/// A socket among those of its load thread.
-#[derive(Debug)]
-pub(super) struct Joined {
-    socket: Socket,
-    sockets: Rc<Sockets>,
-    number: usize,
-}
-
-#[derive(Debug)]
-enum Socket {
-    Tcp(net::TcpStream),
-    Unix(unix::net::UnixStream),
+pub(super) struct Stream<S = Socket> {
+    socket: S,
+    tls: Option<Box<ClientConnection>>,
 }
 
 impl Stream {
     pub(super) async fn connect(address: &Address) -> io::Result<Self> {
-        match address {
-            Address::Tcp { host, port } => {
-                let stream = TcpStream::connect((host.as_str(), *port)).await?;
-                stream.set_nodelay(true)?;
-                Ok(Self::Tcp(stream))
-            }
-            Address::Unix(path) => UnixStream::connect(path).await.map(Self::Unix),
-        }
+        Ok(Self { socket: Socket::connect(address).await?, tls: None })
     }
 
     /// Whoever waits for this stream from now on is polled by who listens to `sockets`.
-    pub(super) fn join(self, sockets: &Rc<Sockets>, number: usize) -> io::Result<Self> {
-        let socket = match self {
-            Self::Tcp(stream) => Socket::Tcp(stream.into_std()?),
-            Self::Unix(stream) => Socket::Unix(stream.into_std()?),
-            Self::Joined(Joined { socket, .. }) => socket,
-        };
-        sockets.add(&socket, number)?;
-        Ok(Self::Joined(Joined { socket, sockets: Rc::clone(sockets), number }))
+    pub(super) fn join(self, sockets: &Rc<Sockets>, number: usize) -> io::Result<Stream<Joined>> {
+        Ok(Stream { socket: self.socket.join(sockets, number)?, tls: self.tls })
     }
 
-    /// Whether what is sent can be read by nobody between us and the server.
-    pub(super) fn is_private(&self) -> bool {
-        matches!(self, Self::Unix(_) | Self::Joined(Joined { socket: Socket::Unix(_), .. }))
+    /// From now on everything is encrypted.
+    pub(super) async fn encrypt(
+        &mut self,
+        config: Arc<ClientConfig>,
+        name: ServerName<'static>,
+    ) -> io::Result<()> {
+        let tls = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        self.tls = Some(Box::new(tls));
+        poll_fn(|context| self.poll_handshake(context)).await
     }
 
-    /// Writes what the socket takes at once, possibly nothing.
-    pub(super) fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match self {
-            Self::Joined(joined) => joined.socket.write(bytes),
-            Self::Tcp(stream) => stream.try_write(bytes),
-            Self::Unix(stream) => stream.try_write(bytes),
-        };
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            other => other,
+    fn poll_handshake(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { socket, tls: Some(tls) } = self else { return Poll::Ready(Ok(())) };
+        loop {
+            ready!(poll_flush(tls, socket, context))?;
+            if !tls.is_handshaking() {
+                return Poll::Ready(Ok(()));
+            }
+            match ready!(poll_receive(tls, socket, context)) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+                Ok(_) => {}
+                Err(error) => {
+                    // The server is told why, where it still listens.
+                    let _ = poll_flush(tls, socket, context);
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl Stream<Joined> {
+    /// The same among other sockets, under another number.
+    pub(super) fn join_others(self, sockets: &Rc<Sockets>, number: usize) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.join(sockets, number)?, tls: self.tls })
+    }
+}
+
+impl<S: Bytes> Bytes for Stream<S> {
+    fn is_private(&self) -> bool {
+        self.tls.is_some() || self.socket.is_private()
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Self { socket, tls: Some(tls) } = self else { return self.socket.write_now(bytes) };
+        let taken = tls.writer().write(bytes)?;
+        // What the socket does not take now is sent before anything is read.
+        match tls.write_tls(&mut Now(socket)) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(taken),
         }
     }
 
-    /// Reads what is there. `poll_read` and not `try_read`: after a read that did not fill the
-    /// buffer tokio knows that the socket is empty, and the next poll waits without asking the
-    /// system again.
-    pub(super) fn poll_read(
+    fn poll_read(
         &mut self,
         context: &mut Context<'_>,
         input: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let stream: Pin<&mut (dyn AsyncRead + Unpin)> = match self {
-            Self::Joined(joined) => return joined.poll_read(input),
-            Self::Tcp(stream) => Pin::new(stream),
-            Self::Unix(stream) => Pin::new(stream),
+        let Self { socket, tls: Some(tls) } = self else {
+            return self.socket.poll_read(context, input);
         };
-        let mut buffer = ReadBuf::new(input);
-        stream.poll_read(context, &mut buffer).map_ok(|()| buffer.filled().len())
+        loop {
+            match tls.reader().read(input) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read),
+            }
+            if let Poll::Ready(Err(error)) = poll_flush(tls, socket, context) {
+                return Poll::Ready(Err(error));
+            }
+            if ready!(poll_receive(tls, socket, context))? == 0 {
+                return Poll::Ready(Ok(0));
+            }
+        }
     }
 
-    /// Writes some of the bytes, waiting until the socket takes any.
-    pub(super) fn poll_write(
-        &mut self,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self {
-            Self::Joined(joined) => joined.poll_write(bytes),
-            Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let Self { socket, tls: Some(tls) } = self else {
+            return self.socket.poll_write(context, bytes);
+        };
+        loop {
+            let taken = tls.writer().write(bytes)?;
+            match poll_flush(tls, socket, context) {
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                _ if taken > 0 => return Poll::Ready(Ok(taken)),
+                Poll::Ready(Ok(())) => {}
+                Poll::Pending => return Poll::Pending,
+            }
         }
     }
 }
 
-impl Joined {
-    /// Reads what is there, where anything may be: after a read that did not fill the buffer the
-    /// socket is empty until the next telling.
-    fn poll_read(&self, input: &mut [u8]) -> Poll<io::Result<usize>> {
-        if !self.sockets.has_input(self.number) {
-            return Poll::Pending;
-        }
-        match self.socket.read(input) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.sockets.was_empty(self.number);
-                Poll::Pending
-            }
-            Ok(read) => {
-                if read < input.len() {
-                    self.sockets.was_emptied(self.number);
-                }
-                Poll::Ready(Ok(read))
-            }
-            Err(error) => Poll::Ready(Err(error)),
+/// Sends all that is encrypted and was not sent yet.
+fn poll_flush<S: Bytes>(
+    tls: &mut ClientConnection,
+    socket: &mut S,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    while tls.wants_write() {
+        match tls.write_tls(&mut Waiting { socket, context }) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+            Err(error) => return Poll::Ready(Err(error)),
+            Ok(_) => {}
         }
     }
+    Poll::Ready(Ok(()))
+}
 
-    fn poll_write(&self, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.socket.write(bytes) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                match self.sockets.is_full(&self.socket, self.number) {
-                    Ok(()) => Poll::Pending,
-                    Err(error) => Poll::Ready(Err(error)),
-                }
-            }
-            written => Poll::Ready(written),
-        }
+/// Takes in what came, encrypted; 0 at the end of the connection.
+fn poll_receive<S: Bytes>(
+    tls: &mut ClientConnection,
+    socket: &mut S,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    match tls.read_tls(&mut Waiting { socket, context }) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+        Ok(read) => match tls.process_new_packets() {
+            Ok(_) => Poll::Ready(Ok(read)),
+            Err(error) => Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error))),
+        },
     }
 }
 
-impl Socket {
-    fn read(&self, input: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => (&*socket).read(input),
-            Self::Unix(socket) => (&*socket).read(input),
+/// A socket as rustls wants it: it takes what it takes at once.
+struct Now<'a, S>(&'a mut S);
+
+impl<S: Bytes> Write for Now<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write_now(bytes)? {
+            0 if !bytes.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
+            written => Ok(written),
         }
     }
 
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(socket) => (&*socket).write(bytes),
-            Self::Unix(socket) => (&*socket).write(bytes),
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Tcp(socket) => socket.as_fd(),
-            Self::Unix(socket) => socket.as_fd(),
-        }
+/// The same where whoever polls is called again.
+struct Waiting<'a, 'b, S> {
+    socket: &'a mut S,
+    context: &'a mut Context<'b>,
+}
+
+impl<S: Bytes> Write for Waiting<'_, '_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        or_would_block(self.socket.poll_write(self.context, bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<S: Bytes> Read for Waiting<'_, '_, S> {
+    fn read(&mut self, input: &mut [u8]) -> io::Result<usize> {
+        or_would_block(self.socket.poll_read(self.context, input))
+    }
+}
+
+fn or_would_block(polled: Poll<io::Result<usize>>) -> io::Result<usize> {
+    match polled {
+        Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        Poll::Ready(result) => result,
     }
 }
