@@ -107,10 +107,7 @@ fn facts(seen: &Examination) -> Vec<(&'static str, String)> {
     vec![
         ("server", format!("{} ({})", info.version, info.flavour.name())),
         ("account", seen.account.clone()),
-        (
-            "login",
-            info.auth_plugin.clone().unwrap_or_else(|| "by an unknown plug-in".to_owned()),
-        ),
+        ("login", info.auth_plugin.clone().unwrap_or_else(|| "by an unknown plug-in".to_owned())),
         ("transport", transport(seen)),
         ("TLS", info.tls.clone().unwrap_or_else(|| "none: in clear text".to_owned())),
         ("round trip", info.round_trip_us.map_or_else(|| "unknown".to_owned(), figures::latency)),

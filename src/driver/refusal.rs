@@ -45,7 +45,8 @@ pub(super) fn explained(error: DriverError, endpoint: &Endpoint) -> DriverError 
     let DriverError::Server { code, sqlstate, message } = error else { return error };
     let remedy = REMEDIES.iter().find(|(codes, _)| codes.contains(&code)).map(|(_, words)| *words);
     let mut message = remedy.map_or(message.clone(), |remedy| format!("{message}; {remedy}"));
-    let is_clear = !endpoint.tls.mode.is_demanded() && matches!(endpoint.address, Address::Tcp { .. });
+    let is_clear =
+        !endpoint.tls.mode.is_demanded() && matches!(endpoint.address, Address::Tcp { .. });
     if code == 1045 && is_clear {
         message.push_str("; one that was made with REQUIRE SSL wants tls = \"required\"");
     }

@@ -13,7 +13,9 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
 
 use crate::model::{Address, Endpoint, Tls, TlsMode};
 
@@ -47,7 +49,10 @@ pub(super) fn client_config(tls: &Tls) -> Result<Arc<ClientConfig>, String> {
             let certificates = certificates(chain)?;
             let key_read = PrivateKeyDer::from_pem_slice(&read(key)?);
             let key_read = key_read.map_err(|_| {
-                format!("{} holds no private key in PEM that is not under a password", key.display())
+                format!(
+                    "{} holds no private key in PEM that is not under a password",
+                    key.display()
+                )
             })?;
             builder.with_client_auth_cert(certificates, key_read).map_err(|error| {
                 format!("{} and {} do not fit: {error}", chain.display(), key.display())

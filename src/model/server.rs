@@ -176,8 +176,10 @@ impl Endpoint {
     /// One endpoint for each of its addresses.
     pub fn each(&self) -> impl Iterator<Item = Self> {
         let addresses = std::iter::once(&self.address).chain(&self.others);
-        let at = |address: &Address| {
-            Self { address: address.clone(), others: Vec::new(), ..self.clone() }
+        let at = |address: &Address| Self {
+            address: address.clone(),
+            others: Vec::new(),
+            ..self.clone()
         };
         addresses.map(at)
     }

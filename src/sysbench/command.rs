@@ -211,7 +211,24 @@ pub fn refusals(
 
 /// What of an endpoint sysbench cannot be told; `None` if it can be told all of it.
 pub fn unreachable(endpoint: &Endpoint) -> Option<Refused> {
-    config(&endpoint.password).err().or_else(|| address(endpoint, &mut Vec::new()).err())
+    untold(endpoint)
+        .or_else(|| config(&endpoint.password).err())
+        .or_else(|| address(endpoint, &mut Vec::new()).err())
+}
+
+/// What of an endpoint sysbench has no option for, or none that does the same.
+fn untold(endpoint: &Endpoint) -> Option<Refused> {
+    let session = &endpoint.session;
+    let lacks = [
+        (endpoint.tls.mode.is_demanded(), "encrypt its connections as `tls` demands"),
+        (!endpoint.others.is_empty(), "let connections take turns among several `endpoints`"),
+        (session.charset.is_some(), "set a `charset`"),
+        (!session.init.is_empty(), "send `init` statements"),
+        (session.read_timeout.is_some(), "keep a `read_timeout`"),
+        (session.statement_timeout.is_some(), "set a `statement_timeout`"),
+    ];
+    let (_, what) = lacks.into_iter().find(|(is_asked, _)| *is_asked)?;
+    Some(Refused(format!("sysbench cannot {what}; leave it out for this engine")))
 }
 
 /// One line of a configuration file. A value in quotes ends at the same quote, and there is no
@@ -253,7 +270,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{Engine, MilliRate, OpenLoop, ScenarioId, Workload, WorkloadOptions};
+    use crate::model::{
+        Engine, MilliRate, OpenLoop, ScenarioId, SessionOptions, Tls, TlsMode, Workload,
+        WorkloadOptions,
+    };
     use crate::workload::builtin;
 
     fn scenario(workload: &str) -> Scenario {
@@ -289,6 +309,23 @@ mod tests {
 
     fn command(endpoint: &Endpoint, scenario: &Scenario, protocol: &Protocol) -> CommandLine {
         both(endpoint, scenario, protocol).1
+    }
+
+    #[test]
+    fn what_it_has_no_option_for_is_refused() {
+        let tcp = Address::Tcp { host: "db".into(), port: 3306 };
+        let plain = endpoint(tcp.clone(), "x");
+        assert_eq!(unreachable(&plain), None);
+        let told = |endpoint: Endpoint| unreachable(&endpoint).unwrap().to_string();
+        let tls = |mode| Tls { mode, ..Tls::default() };
+        let preferred = Endpoint { tls: tls(TlsMode::Preferred), ..plain.clone() };
+        assert_eq!(unreachable(&preferred), None);
+        let required = Endpoint { tls: tls(TlsMode::Required), ..plain.clone() };
+        assert!(told(required).contains("`tls`"));
+        let two = Endpoint { others: vec![tcp], ..plain.clone() };
+        assert!(told(two).contains("`endpoints`"));
+        let session = SessionOptions { init: vec!["DO 1".into()], ..SessionOptions::default() };
+        assert!(told(Endpoint { session, ..plain }).contains("`init`"));
     }
 
     #[test]

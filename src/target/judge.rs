@@ -78,7 +78,11 @@ impl Judge<'_> {
                 "the server sees the connection to {address} come {transport} (from \
                  {comes_from}): something stands between"
             );
-            remark(Gravity::Doubtful, words, "name the server itself, or say so where it is published")
+            remark(
+                Gravity::Doubtful,
+                words,
+                "name the server itself, or say so where it is published",
+            )
         })
     }
 

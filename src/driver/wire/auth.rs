@@ -16,8 +16,8 @@ const FULL_AUTH: u8 = 0x04;
 const REQUEST_PUBLIC_KEY: u8 = 0x02;
 
 /// Deprecated, but what MySQL may ask of an account that does not exist; without it the answer
-/// would not be "access denied". It takes the password in the clear where nobody can read along,
-/// else under the server's key.
+/// would not be "access denied". It takes the password in the clear over TLS, else under the
+/// server's key.
 const SHA256_PASSWORD: &[u8] = b"sha256_password";
 const SHA256_REQUEST_PUBLIC_KEY: u8 = 0x01;
 
@@ -135,7 +135,8 @@ async fn send_sha256_password(
     secret.push(0);
     match secret.len() {
         1 => packets.write(&secret).await,
-        _ if packets.is_private() => packets.write(&secret).await,
+        // Its server side knows no other private transport.
+        _ if packets.is_encrypted() => packets.write(&secret).await,
         _ => send_encrypted(packets, secret, nonce, SHA256_REQUEST_PUBLIC_KEY).await,
     }
 }

@@ -170,9 +170,7 @@ async fn encrypt(
 }
 
 /// What connections of this endpoint are encrypted with; `None`: with nothing.
-pub(super) fn encryption(
-    endpoint: &Endpoint,
-) -> Result<Option<Arc<ClientConfig>>, String> {
+pub(super) fn encryption(endpoint: &Endpoint) -> Result<Option<Arc<ClientConfig>>, String> {
     match (endpoint.tls.mode, &endpoint.address) {
         (TlsMode::Off, _) | (_, Address::Unix(_)) => Ok(None),
         _ => tls::client_config(&endpoint.tls).map(Some),

@@ -74,6 +74,10 @@ impl<'a> Packets<'a> {
         self.stream.is_private()
     }
 
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.stream.is_encrypted()
+    }
+
     /// The payload of the next packet.
     pub(super) async fn read(&mut self) -> Result<Vec<u8>, PacketFault> {
         self.fill(4).await?;

@@ -46,10 +46,7 @@ impl Relay {
 
     /// Logs in, lets the client in, and leaves a task of the runtime that carries bytes until
     /// either side ends.
-    pub(in crate::driver) async fn carry(
-        self,
-        connector: &Connector,
-    ) -> Result<(), DriverError> {
+    pub(in crate::driver) async fn carry(self, connector: &Connector) -> Result<(), DriverError> {
         let pump = self.join(connector).await;
         let mut pump = pump.map_err(|fault| not_connected(connector.first(), fault))?;
         // It ends with either side's connection, or with the runtime.

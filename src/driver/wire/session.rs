@@ -82,6 +82,13 @@ impl Bytes for Line {
         }
     }
 
+    fn is_encrypted(&self) -> bool {
+        match self {
+            Self::Free(stream) => stream.is_encrypted(),
+            Self::Joined(stream) => stream.is_encrypted(),
+        }
+    }
+
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Joined(stream) => stream.write_now(bytes),

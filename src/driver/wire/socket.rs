@@ -21,15 +21,17 @@ pub(super) trait Bytes {
     /// Whether what is sent can be read by nobody between us and the server.
     fn is_private(&self) -> bool;
 
+    /// Whether it is so because it is encrypted.
+    fn is_encrypted(&self) -> bool {
+        false
+    }
+
     /// Writes what is taken at once, possibly nothing.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
     /// Reads what is there; 0 at the end.
-    fn poll_read(
-        &mut self,
-        context: &mut Context<'_>,
-        input: &mut [u8],
-    ) -> Poll<io::Result<usize>>;
+    fn poll_read(&mut self, context: &mut Context<'_>, input: &mut [u8])
+    -> Poll<io::Result<usize>>;
 
     /// Writes some of the bytes, waiting until any is taken.
     fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;

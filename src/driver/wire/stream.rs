@@ -97,7 +97,11 @@ impl Stream<Joined> {
 
 impl<S: Bytes> Bytes for Stream<S> {
     fn is_private(&self) -> bool {
-        self.tls.is_some() || self.socket.is_private()
+        self.is_encrypted() || self.socket.is_private()
+    }
+
+    fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
     }
 
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {

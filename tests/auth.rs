@@ -1,0 +1,508 @@
+//! Who gets in, and how: every plug-in of both servers, in every mode of TLS, over both transports,
+//! with every client; and what is said where nobody gets in.
+#![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
+
+#[path = "common/certificates.rs"]
+mod certificates;
+mod common;
+#[path = "common/mysql.rs"]
+#[expect(dead_code, reason = "each test file uses its part")]
+mod mysql;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use certificates::Authority;
+use common::Server;
+use gridbench::driver::adapter::{Admin, AsyncDriver};
+use gridbench::driver::wire::WireDriver;
+use gridbench::driver::{Driver, DriverError, Reply, Session};
+use gridbench::matrix::{Source, parse};
+use gridbench::model::{
+    Address, Dataset, Endpoint, Protocol, Request, Scenario, ScenarioId, Secret, Tls, TlsMode,
+    WorkloadOptions,
+};
+use gridbench::sysbench::{Invocation, unreachable};
+use gridbench::workload::builtin;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+
+const PASSWORD: &str = "hünter 2";
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// What servers and clients show each other.
+struct Papers {
+    folder: TempDir,
+    /// Signed all that is right.
+    authority: Authority,
+    /// Nobody knows it.
+    stranger: Authority,
+}
+
+impl Papers {
+    fn new() -> Self {
+        let folder = TempDir::with_prefix("gridbench-test-").unwrap();
+        let authority = Authority::new(folder.path(), "authority");
+        let stranger = Authority::new(folder.path(), "stranger");
+        let papers = Self { folder, authority, stranger };
+        papers.authority.sign(papers.of("server"), &["localhost", "127.0.0.1"], false);
+        papers.authority.sign(papers.of("client"), &[], false);
+        papers
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Certificate and key.
+    fn of(&self, who: &str) -> (&'static std::path::Path, &'static std::path::Path) {
+        let leak = |name: String| &*Box::leak(self.file(&name).into_boxed_path());
+        (leak(format!("{who}-cert.pem")), leak(format!("{who}-key.pem")))
+    }
+
+    /// Options of a server that shows them.
+    fn options(&self) -> Vec<String> {
+        let (certificate, key) = self.of("server");
+        vec![
+            format!("--ssl-ca={}", self.authority.file.display()),
+            format!("--ssl-cert={}", certificate.display()),
+            format!("--ssl-key={}", key.display()),
+        ]
+    }
+
+    fn tls(&self, mode: TlsMode) -> Tls {
+        Tls { mode, ca: Some(self.authority.file.clone()), identity: None }
+    }
+
+    /// A server of each family that shows a certificate.
+    fn servers(&self) -> Vec<Server> {
+        let options = self.options();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let mut servers = vec![Server::start(&options)];
+        match mysql::start(&options) {
+            Ok(server) => servers.push(server),
+            Err(why) => mysql::skipped("on MySQL", &why),
+        }
+        servers
+    }
+}
+
+/// Logs in with a client, says one thing, leaves.
+async fn visit(driver: &impl Driver) -> Result<(), DriverError> {
+    let mut session = driver.connect().await?;
+    let request = Request { text: "DO 1".into(), ..Request::default() };
+    let answer = session.send(&request).await;
+    session.close().await;
+    assert_eq!(answer.clone().unwrap_or_default(), Reply::default());
+    answer.map(|_| ())
+}
+
+/// The version and cipher that the server has of a connection for administration.
+async fn cipher(endpoint: &Endpoint) -> Result<Option<String>, DriverError> {
+    let mut admin = Admin::connect(endpoint).await?;
+    let info = admin.server_info().await?;
+    admin.close().await;
+    Ok(info.tls)
+}
+
+fn execute(server: &Server, statements: &[String]) {
+    runtime().block_on(async {
+        let mut admin = Admin::connect(&server.socket_endpoint()).await.unwrap();
+        for statement in statements {
+            admin.execute(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        }
+        admin.close().await;
+    });
+}
+
+fn scalar(server: &Server, sql: &str) -> String {
+    runtime().block_on(async {
+        let mut admin = Admin::connect(&server.socket_endpoint()).await.unwrap();
+        admin.scalar(sql).await.unwrap().unwrap_or_default()
+    })
+}
+
+fn is_mariadb(server: &Server) -> bool {
+    scalar(server, "SELECT @@version").contains("MariaDB")
+}
+
+/// The plug-ins of a server that take a password.
+fn plugins(server: &Server) -> Vec<String> {
+    let find = "SELECT GROUP_CONCAT(plugin_name) FROM information_schema.plugins WHERE plugin_type \
+                = 'AUTHENTICATION' AND plugin_status = 'ACTIVE' AND plugin_name NOT IN \
+                ('mysql_old_password', 'unix_socket')";
+    if is_mariadb(server) {
+        execute(server, &["INSTALL SONAME 'auth_ed25519'".to_owned()]);
+    }
+    let found = scalar(server, find);
+    let mut plugins: Vec<String> = found.split(',').map(str::to_owned).collect();
+    plugins.sort();
+    assert!(plugins.len() >= 2, "{found}");
+    plugins
+}
+
+fn create(server: &Server, plugin: &str, user: &str, rest: &str) -> String {
+    match is_mariadb(server) {
+        true => format!(
+            "CREATE OR REPLACE USER {user} IDENTIFIED VIA {plugin} USING PASSWORD('{PASSWORD}') \
+             {rest}"
+        ),
+        false => format!("CREATE USER {user} IDENTIFIED WITH {plugin} BY '{PASSWORD}' {rest}"),
+    }
+}
+
+fn account(endpoint: Endpoint, user: &str, tls: Tls) -> Endpoint {
+    Endpoint { user: user.to_owned(), password: Secret::new(PASSWORD), tls, ..endpoint }
+}
+
+/// Says it whether or not the test passes.
+fn print(words: &str) {
+    // Not through a macro, whose words a passing test keeps to itself.
+    let _ = writeln!(std::io::stderr(), "{words}");
+}
+
+#[test]
+fn every_plugin_in_every_mode_over_both_transports_with_every_client() {
+    let papers = Papers::new();
+    let modes: Vec<&str> = TlsMode::ALL.iter().map(|mode| mode.name()).collect();
+    print(&format!("AUTH | server | plug-in | transport | client | {} |", modes.join(" | ")));
+    for server in papers.servers() {
+        let version = scalar(&server, "SELECT @@version");
+        let table = "CREATE DATABASE small; CREATE TABLE small.sbtest1 (id INT PRIMARY KEY, k INT, \
+                     c CHAR(120), pad CHAR(60))";
+        execute(&server, &table.split("; ").map(str::to_owned).collect::<Vec<_>>());
+        for plugin in plugins(&server) {
+            let (user, shy) = ("visitor", "shy");
+            let made = [
+                create(&server, &plugin, user, ""),
+                create(&server, &plugin, shy, "REQUIRE SSL"),
+                format!("GRANT SELECT ON small.* TO {user}"),
+            ];
+            execute(&server, &made);
+            for endpoint in [server.endpoint(), server.socket_endpoint()] {
+                let is_tcp = matches!(endpoint.address, Address::Tcp { .. });
+                let transport = if is_tcp { "TCP" } else { "socket" };
+                let mut lean = Vec::new();
+                let mut other = Vec::new();
+                let mut sysbench = Vec::new();
+                for mode in TlsMode::ALL {
+                    let endpoint = account(endpoint.clone(), user, papers.tls(*mode));
+                    let shy = Endpoint { user: shy.to_owned(), ..endpoint.clone() };
+                    let is_encrypted = is_tcp && *mode != TlsMode::Off;
+                    // In full, then in short where the plug-in knows the difference.
+                    execute(&server, &["FLUSH PRIVILEGES".to_owned()]);
+                    let (wire, adapter) = runtime().block_on(async {
+                        let place = format!("{version} {plugin} {transport} {}", mode.name());
+                        let told = |what: &str, error| panic!("{place}, {what}: {error}");
+                        for _ in 0..2 {
+                            let lean = visit(&WireDriver::new(&endpoint)).await;
+                            lean.unwrap_or_else(|error| told("lean", error));
+                        }
+                        let adapter = visit(&AsyncDriver::new(&endpoint)).await;
+                        adapter.unwrap_or_else(|error| told("mysql_async", error));
+                        // Who may only come encrypted tells whether we do.
+                        let shy_lean = visit(&WireDriver::new(&shy)).await;
+                        let shy_other = visit(&AsyncDriver::new(&shy)).await;
+                        for answer in [&shy_lean, &shy_other] {
+                            assert_eq!(answer.is_ok(), is_encrypted, "{place}: {answer:?}");
+                        }
+                        let cipher = cipher(&endpoint).await.unwrap();
+                        assert_eq!(cipher.is_some(), is_encrypted, "{place}: {cipher:?}");
+                        let lean = if shy_lean.is_ok() { "TLS" } else { "clear" };
+                        (lean.to_owned(), cipher.unwrap_or_else(|| "clear".to_owned()))
+                    });
+                    lean.push(wire);
+                    other.push(adapter);
+                    sysbench.push(of_sysbench(&endpoint, *mode, &plugin));
+                }
+                for (client, cells) in
+                    [("native", lean), ("mysql_async", other), ("sysbench", sysbench)]
+                {
+                    let cells = cells.join(" | ");
+                    print(&format!(
+                        "AUTH | {version} | {plugin} | {transport} | {client} | {cells} |"
+                    ));
+                }
+            }
+            execute(&server, &[format!("DROP USER {user}"), format!("DROP USER {shy}")]);
+        }
+    }
+}
+
+/// One event of the real sysbench, told what the engine tells it.
+fn of_sysbench(endpoint: &Endpoint, mode: TlsMode, plugin: &str) -> String {
+    let endpoint = Endpoint { database: Some("small".into()), ..endpoint.clone() };
+    if let Some(refused) = unreachable(&endpoint) {
+        assert!(mode.is_demanded(), "{refused}");
+        return "refused".to_owned();
+    }
+    let scenario = Scenario {
+        id: ScenarioId::new("s").unwrap(),
+        title: None,
+        workload: builtin("oltp_point_select").unwrap(),
+        options: WorkloadOptions::default(),
+    };
+    let dataset = Dataset { tables: 1, table_size: 1, charset: "utf8mb4".into(), seed: 1 };
+    let protocol = protocol();
+    let invocation = Invocation {
+        scenario: &scenario,
+        dataset: &dataset,
+        protocol: &protocol,
+        endpoint: &endpoint,
+        concurrency: 1,
+        seed: 1,
+    };
+    let line = invocation.command_line().unwrap();
+    let mut command = Command::new("sysbench");
+    command.args(&line.arguments).arg("--events=1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("sysbench, which `make test` installs");
+    let mut input = child.stdin.take().unwrap();
+    if let Some(config) = &line.config {
+        input.write_all(config.reveal().as_bytes()).unwrap();
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    match (output.status.success(), plugin) {
+        (true, _) => "clear".to_owned(),
+        // Debian's client library does not have it as it is installed.
+        (false, "ed25519" | "sha256_password") => {
+            let fault = said.lines().find(|line| line.contains("FATAL")).unwrap_or(&said);
+            assert!(fault.contains("plugin") || fault.contains("could not be loaded"), "{said}");
+            "no plug-in".to_owned()
+        }
+        (false, _) => panic!("{plugin}: {said}"),
+    }
+}
+
+/// A protocol of one second.
+fn protocol() -> Protocol {
+    let text = "format = 1\nname = \"m\"\ntitle = \"M\"\n[protocol]\nduration = \"1s\"\nwarmup = \"1s\"\n\
+                concurrency = [1]\n[dataset]\nclass = \"full-cache\"\n[[dataset.rule]]\ntable_size = 1\ntables = 1\n\
+                [[spec]]\ncpu = 1\nmemory = \"1GB\"\n[[scenario]]\nid = \"s\"\nworkload = \
+                \"oltp_point_select\"\n";
+    let source = Source { name: "m.toml", bytes: text.as_bytes() };
+    parse(&source, &[]).unwrap_or_else(|faults| panic!("{faults}")).protocol
+}
+
+/// What both clients say of an endpoint: `in`, or the words of a refusal, which must be alike.
+fn answer(endpoint: &Endpoint) -> String {
+    let (lean, other) = runtime().block_on(async {
+        (visit(&WireDriver::new(endpoint)).await, visit(&AsyncDriver::new(endpoint)).await)
+    });
+    let told = |answer: Result<(), DriverError>| match answer {
+        Ok(()) => "in".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let (lean, other) = (told(lean), told(other));
+    let first = |words: &str| words.split(": ").take(2).collect::<Vec<_>>().join(": ");
+    assert_eq!(first(&lean), first(&other), "{lean}\n{other}");
+    assert!(!lean.contains(PASSWORD) && !other.contains(PASSWORD), "{lean}");
+    lean
+}
+
+#[test]
+fn a_certificate_is_believed_as_far_as_the_mode_asks() {
+    use TlsMode::{Preferred, Required, VerifyCa, VerifyIdentity};
+    let papers = Papers::new();
+    let here = ["localhost", "127.0.0.1"];
+    let cases: &[(&str, bool, &[&str], bool, &[(TlsMode, &str)])] = &[
+        (
+            "names the host",
+            true,
+            &here,
+            false,
+            &[(Preferred, "in"), (Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "in")],
+        ),
+        (
+            "names another host",
+            true,
+            &["db.example"],
+            false,
+            &[(Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "ask less with")],
+        ),
+        (
+            "names nobody",
+            true,
+            &[],
+            false,
+            &[(Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "ask less with")],
+        ),
+        (
+            "of a stranger",
+            false,
+            &here,
+            false,
+            &[(Required, "in"), (VerifyCa, "`tls_ca` is not who"), (VerifyIdentity, "`tls_ca`")],
+        ),
+        (
+            "of yesterday",
+            true,
+            &here,
+            true,
+            &[(Required, "in"), (VerifyCa, "a new certificate"), (VerifyIdentity, "a clock")],
+        ),
+    ];
+    for server in papers.servers() {
+        let version = scalar(&server, "SELECT @@version");
+        let reload = match is_mariadb(&server) {
+            true => "FLUSH SSL",
+            false => "ALTER INSTANCE RELOAD TLS",
+        };
+        for (what, is_known, names, is_old, expected) in cases {
+            papers.authority.sign(papers.of("server"), names, *is_old);
+            if *is_old && !is_mariadb(&server) {
+                // It does not load one that is over.
+                mysql::skipped("a certificate of yesterday", "MySQL refuses to show one");
+                continue;
+            }
+            execute(&server, &[reload.to_owned()]);
+            for (mode, words) in *expected {
+                let known = if *is_known { &papers.authority } else { &papers.stranger };
+                let tls = Tls { ca: Some(known.file.clone()), ..papers.tls(*mode) };
+                let said = answer(&Endpoint { tls, ..server.endpoint() });
+                print(&format!("CERTIFICATE | {version} | {what} | {} | {said}", mode.name()));
+                let is_right = if *words == "in" { said == "in" } else { said.contains(words) };
+                assert!(is_right, "{version}, {what}, {}: {said}", mode.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_may_want_to_see_a_certificate_of_ours() {
+    let papers = Papers::new();
+    let (certificate, key) = papers.of("client");
+    for server in papers.servers() {
+        let made = format!("CREATE USER known IDENTIFIED BY '{PASSWORD}' REQUIRE X509");
+        execute(&server, &[made]);
+        let tls = papers.tls(TlsMode::VerifyIdentity);
+        let bare = account(server.endpoint(), "known", tls.clone());
+        assert!(answer(&bare).contains("1045"), "{}", answer(&bare));
+        let identity = Some((certificate.to_owned(), key.to_owned()));
+        let shown = account(server.endpoint(), "known", Tls { identity, ..tls.clone() });
+        assert_eq!(answer(&shown), "in");
+        let by_name = Address::Tcp { host: "localhost".into(), port: server.port };
+        assert_eq!(answer(&Endpoint { address: by_name, ..shown.clone() }), "in");
+        // Files that are not what they should be.
+        let with = |certificate: &str, key: PathBuf| {
+            let identity = Some((papers.file(certificate), key));
+            answer(&account(server.endpoint(), "known", Tls { identity, ..tls.clone() }))
+        };
+        let key = key.to_owned();
+        assert!(with("none.pem", key.clone()).contains("none.pem: No such file"));
+        assert!(with("client-key.pem", key).contains("holds no certificate"));
+        assert!(with("client-cert.pem", papers.file("authority.pem")).contains("no private key"));
+        let other = papers.of("server").1.to_owned();
+        assert!(with("client-cert.pem", other).contains("do not fit"));
+        let ca = Some(papers.file("client-key.pem"));
+        let tls = Tls { ca, ..papers.tls(TlsMode::VerifyCa) };
+        let said = answer(&account(server.endpoint(), "known", tls));
+        assert!(said.contains("holds no certificate"), "{said}");
+    }
+}
+
+#[test]
+fn a_server_without_encryption_is_an_error_where_it_is_demanded() {
+    let papers = Papers::new();
+    let mut servers = vec![Server::start(&[])];
+    match mysql::start(&["--tls-version="]) {
+        Ok(server) => servers.push(server),
+        Err(why) => mysql::skipped("on MySQL", &why),
+    }
+    for server in servers {
+        for mode in TlsMode::ALL {
+            let said = answer(&Endpoint { tls: papers.tls(*mode), ..server.endpoint() });
+            match mode.is_demanded() {
+                true => assert!(said.contains("the server offers no TLS"), "{said}"),
+                false => assert_eq!(said, "in"),
+            }
+            let socket = Endpoint { tls: papers.tls(*mode), ..server.socket_endpoint() };
+            assert_eq!(answer(&socket), "in");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_not_let_in_hears_what_to_do() {
+    let mut servers = vec![Server::start(&[])];
+    match mysql::start(&[]) {
+        Ok(server) => servers.push(server),
+        Err(why) => mysql::skipped("on MySQL", &why),
+    }
+    for server in servers {
+        let by = format!("IDENTIFIED BY '{PASSWORD}'");
+        execute(
+            &server,
+            &[
+                format!("CREATE USER locked {by} ACCOUNT LOCK"),
+                format!("CREATE USER expired {by} PASSWORD EXPIRE"),
+                format!("CREATE USER elsewhere@'10.1.2.3' {by}"),
+                format!("CREATE USER busy {by} WITH MAX_USER_CONNECTIONS 1"),
+                format!("CREATE USER shy {by} REQUIRE SSL"),
+                format!("CREATE USER bench {by}"),
+            ],
+        );
+        let with = |user: &str| account(server.endpoint(), user, Tls::default());
+        let cases = [
+            (with("locked"), "ACCOUNT UNLOCK"),
+            // MariaDB lets it in, to do nothing but what its answer says.
+            (with("expired"), if is_mariadb(&server) { "SET PASSWORD" } else { "a new one" }),
+            (with("elsewhere"), "from which hosts"),
+            (with("shy"), "tls = \"required\""),
+            (with("nobody"), "check `user` and `password`"),
+            (Endpoint { password: Secret::new("wrong"), ..with("bench") }, "check `user`"),
+            (Endpoint { password: Secret::new(""), ..with("bench") }, "check `user`"),
+            (Endpoint { database: Some("none".into()), ..with("root") }, "check `user`"),
+            (Endpoint { database: Some("none".into()), ..server.endpoint() }, "gridbench load"),
+            (Endpoint { database: Some("mysql".into()), ..with("bench") }, "GRANT ALL ON"),
+        ];
+        for (endpoint, words) in cases {
+            let said = answer(&endpoint);
+            print(&format!("REFUSED | {} | {said}", endpoint.user));
+            assert!(said.contains(words), "{}: {said}", endpoint.user);
+        }
+        runtime().block_on(async {
+            let busy = with("busy");
+            let first = WireDriver::new(&busy).connect().await.unwrap();
+            let said = WireDriver::new(&busy).connect().await.unwrap_err().to_string();
+            assert!(said.contains("1226") && said.contains("MAX_USER_CONNECTIONS"), "{said}");
+            first.close().await;
+        });
+        if is_mariadb(&server) {
+            // Nobody may come from where we come from.
+            let everybody = "DROP USER locked, expired, elsewhere@'10.1.2.3', busy, shy, bench, \
+                             root@'127.0.0.1', root@'::1'";
+            execute(&server, &[everybody.to_owned(), "FLUSH PRIVILEGES".to_owned()]);
+            let said = answer(&with("bench"));
+            assert!(said.contains("1130") && said.contains("CREATE USER"), "{said}");
+            continue;
+        }
+        execute(&server, &["SET GLOBAL require_secure_transport = ON".to_owned()]);
+        let said = answer(&with("bench"));
+        assert!(said.contains("tls = \"required\""), "{said}");
+    }
+}
+
+#[test]
+fn a_place_where_no_server_is_says_what_to_look_at() {
+    let closed = common::free_port();
+    let at = |host: &str| Address::Tcp { host: host.to_owned(), port: closed };
+    let cases = [
+        (at("127.0.0.1"), "is the server running, does it listen on this address"),
+        (at("::1"), ""),
+        (at("no-such-host.invalid"), "no-such-host.invalid"),
+        (Address::Unix("/none/server.sock".into()), "is this its `socket`?"),
+    ];
+    for (address, words) in cases {
+        let endpoint = Endpoint::new(address, "u", Secret::new(PASSWORD));
+        let said = answer(&endpoint);
+        assert!(said != "in" && said.contains(words), "{said}");
+    }
+}
