@@ -5,6 +5,7 @@
 //! import, and `tests/tidy.rs` holds it:
 //!
 //! - [`model`]: the nouns, plain data.
+//! - [`written`]: TOML in which every value has its place.
 //! - [`matrix`]: a TOML file becomes a plan, or diagnostics with their places.
 //! - [`workload`]: what one event does, and what a row holds.
 //! - [`driver`]: how bytes move between us and a server.
@@ -36,3 +37,4 @@ pub mod target;
 pub mod ui;
 pub mod watch;
 pub mod workload;
+pub mod written;

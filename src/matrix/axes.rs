@@ -2,17 +2,17 @@
 //!
 //! Must not know: datasets, or how a cell is measured.
 
-use super::diagnostic::{Fault, Place};
 use super::limits::{
     CONCURRENCY, CPU, DELTA, MAX_EXCLUSIONS, MAX_QUERIES, MAX_SCENARIOS, MAX_SPECS, MEMORY_BYTES,
     RANGE_SIZE, REPEAT, STATEMENT_COUNT,
 };
-use super::section::{Located, Section};
-use super::value::{boolean, id, integer_u32, size, suggestion, text};
 use super::workloads::Workloads;
 use crate::model::{
     Bytes, Exclusion, Flag, Ladder, Number, Scenario, ScenarioId, Spec, SpecId, WorkloadOptions,
     counted, grouped,
+};
+use crate::written::{
+    Fault, Located, Place, Section, boolean, id, integer_u32, size, suggestion, text,
 };
 
 /// The elements of one axis with their places.
@@ -80,7 +80,7 @@ fn report_duplicates<T>(root: &Section<'_>, kind: &str, axis: &Axis<T>, id: impl
             continue;
         };
         root.fault(
-            Fault::new("matrix::duplicate", format!("{kind} `{name}` is declared twice"))
+            Fault::new("duplicate", format!("{kind} `{name}` is declared twice"))
                 .at(item.place, "again here")
                 .at(earlier, "first here")
                 .help(format!("every {kind} needs an id of its own: `id = \"...\"`")),
@@ -115,7 +115,7 @@ fn derived_id(section: &Section<'_>, cpu: u32, memory: Located<Bytes>) -> Option
         (_, 0) => format!("{cpu}c{}m", bytes / Bytes::MB),
         _ => {
             section.fault(
-                Fault::new("matrix::id", "a spec that cannot be named after its size")
+                Fault::new("id", "a spec that cannot be named after its size")
                     .at(memory.place, "not a whole number of megabytes (10^6 bytes)")
                     .help("give the spec an id: `id = \"2c4gib\"`"),
             );
@@ -180,7 +180,7 @@ fn report_idle(section: &Section<'_>, scenario: &Scenario, place: Place) {
     if bare.queries_per_event() == 0 {
         let message = format!("scenario `{}` sends no statement", scenario.id);
         section.fault(
-            Fault::new("matrix::idle", message)
+            Fault::new("idle", message)
                 .at(place, "every statement of this workload is turned off")
                 .help("leave at least one of the workload's statement counts above 0"),
         );
@@ -195,7 +195,7 @@ fn report_endless(section: &Section<'_>, scenario: &Scenario, place: Place) {
         let queries = counted(queries, "statement");
         let message = format!("scenario `{}` sends {queries} per event", scenario.id);
         section.fault(
-            Fault::new("matrix::limit", message)
+            Fault::new("limit", message)
                 .at(place, format!("{limit} are the limit"))
                 .help("lower its statement counts, or the `repeat` of its workload's groups"),
         );
@@ -215,7 +215,7 @@ fn exclusion(mut section: Section<'_>) -> Option<ExclusionDraft> {
         || unread(concurrency.is_none(), "concurrency");
     if !has_key {
         section.fault(
-            Fault::new("matrix::exclude", "an exclusion that names nothing")
+            Fault::new("exclude", "an exclusion that names nothing")
                 .at(section.place, "would exclude every cell")
                 .help("name what is not measured: spec, scenario, concurrency"),
         );
@@ -272,7 +272,7 @@ fn check_known(root: &Section<'_>, kind: &str, (name, place): (&str, Place), kno
     if !known.contains(&name) {
         let label = format!("no {kind} `{name}` in this matrix");
         root.fault(
-            Fault::new("matrix::exclude", "an exclusion that matches no cell")
+            Fault::new("exclude", "an exclusion that matches no cell")
                 .at(place, label)
                 .help(suggestion(name, known)),
         );

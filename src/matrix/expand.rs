@@ -2,11 +2,11 @@
 //!
 //! Must not know: files, servers, or the clock. The same input gives the same plan.
 
+use crate::written::size_text;
 use std::collections::BTreeMap;
 
 use super::rehearsal::Shrink;
 use super::selection::Selection;
-use super::value::size_text;
 use crate::model::{
     Cell, CellId, Dataset, Exclusion, Host, Ladder, Matrix, Plan, PlannedSpec, Protocol, Scenario,
     ScenarioId, Skip, Spec, SpecId, counted,

@@ -25,8 +25,6 @@ pub(super) const MAX_COLUMNS: usize = 100;
 pub(super) const MAX_CELLS: usize = 100_000;
 /// Tables x rows: 2.45 PB, beyond what anybody loads by accident.
 pub(super) const MAX_ROWS: u64 = 10_000_000_000_000;
-/// Nested tables and arrays; the format itself needs four.
-pub(super) const MAX_DEPTH: usize = 16;
 /// Warm-up against the measured window: more than this is a slip of the unit.
 pub(super) const MAX_WARMUP_RATIO: u32 = 100;
 
@@ -52,5 +50,3 @@ pub(super) const WARMUP: RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_secs(24 * 3_600);
 /// Events per second of an open loop: from one in a thousand seconds to beyond any machine.
 pub(super) const RATE: RangeInclusive<f64> = 0.001..=10_000_000.0;
-/// Characters of a free text: a title, a reason.
-pub(super) const MAX_TEXT_CHARS: usize = 200;

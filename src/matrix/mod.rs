@@ -7,14 +7,11 @@
 //! ("2c4g"), and a workload's options those of sysbench.
 
 mod axes;
-mod diagnostic;
-mod document;
 mod expand;
 mod limits;
 mod percent;
 mod protocol;
 mod rehearsal;
-mod section;
 mod selection;
 mod sizing;
 mod value;
@@ -22,31 +19,22 @@ mod workload_values;
 mod workloads;
 
 use axes::Axis;
-use diagnostic::{Fault, Faults, Place, SourceText, line_and_column};
-use document::Table;
 use limits::MAX_CELLS;
 use protocol::ProtocolDraft;
-use section::Section;
-use value::{baseline, id, integer, size_text, text};
+use value::baseline;
 
-pub use diagnostic::Diagnostics;
+pub use crate::written::{Diagnostics, Source};
 pub use expand::{ExpandError, ExpandOptions, expand};
 pub use limits::MAX_FILE_BYTES;
 
 use crate::model::{Ladder, Matrix, Scenario, Spec, counted, grouped};
+use crate::written::{Fault, Faults, Section, Table, id, integer, sources, text};
 
+/// What such a file is called in the codes of its faults.
+const KIND: &str = "matrix";
 /// The format that this version reads.
 const FORMAT: u64 = 1;
 const DEFAULT_TEMPLATE: &str = "tdsql-c-en";
-
-/// A matrix file's bytes under the name that diagnostics show.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// Usually the path as typed.
-    pub name: &'a str,
-    /// The file as read.
-    pub bytes: &'a [u8],
-}
 
 /// Parses and validates a matrix. Each override is a `KEY=VALUE` as typed after `--set`: a
 /// dotted key and a TOML value (a bare text counts as a string); it is merged before anything
@@ -55,49 +43,22 @@ pub struct Source<'a> {
 /// # Errors
 /// Every fault of the file and of the overrides, with its place.
 pub fn parse(source: &Source<'_>, overrides: &[String]) -> Result<Matrix, Diagnostics> {
-    let text = text_of(source)?;
-    let sources = document::sources(source.name, text, overrides);
+    let text = source.text(KIND, MAX_FILE_BYTES)?;
+    let sources = sources(source.name, text, overrides);
     let faults = Faults::default();
     let table = document_of(text, overrides, &faults);
     // What follows from a half-read document would be noise.
     let matrix = if faults.is_empty() { read(&table, &faults) } else { None };
     match matrix {
         Some(matrix) if faults.is_empty() => Ok(matrix),
-        _ => Err(Diagnostics::new(sources, faults.into_vec())),
+        _ => Err(Diagnostics::new(KIND, sources, faults.into_vec())),
     }
-}
-
-fn text_of<'a>(source: &Source<'a>) -> Result<&'a str, Diagnostics> {
-    if source.bytes.len() > MAX_FILE_BYTES {
-        let (size, limit) = (source.bytes.len() as u64, MAX_FILE_BYTES as u64);
-        let message = format!("{} is {}", source.name, size_text(size));
-        let help = format!("a matrix file has at most {}", size_text(limit));
-        let fault = Fault::new("matrix::limit", message).help(help);
-        return Err(Diagnostics::new(vec![SourceText::new(source.name, "")], vec![fault]));
-    }
-    std::str::from_utf8(source.bytes).map_err(|error| not_utf8(source, error.valid_up_to()))
-}
-
-fn not_utf8(source: &Source<'_>, offset: usize) -> Diagnostics {
-    let mut shown = String::with_capacity(source.bytes.len());
-    for chunk in source.bytes.utf8_chunks() {
-        shown.push_str(chunk.valid());
-        shown.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    let (line, column) = line_and_column(&shown, offset);
-    let byte = source.bytes.get(offset).copied().unwrap_or_default();
-    let message =
-        format!("not UTF-8: byte 0x{byte:02x} at offset {offset}, line {line}, column {column}");
-    let fault = Fault::new("matrix::not-utf8", message)
-        .at(Place { source: 0, start: offset, end: offset + 1 }, "this byte")
-        .help("save the file as UTF-8");
-    Diagnostics::new(vec![SourceText::new(source.name, &shown)], vec![fault])
 }
 
 fn document_of(text: &str, overrides: &[String], faults: &Faults) -> Table {
     let mut table = Table::parse(text, faults);
     if faults.is_empty() && table.entries.is_empty() {
-        let fault = Fault::new("matrix::empty", "the matrix declares nothing")
+        let fault = Fault::new("empty", "the matrix declares nothing")
             .help("start from a copy of matrices/quickstart.toml");
         faults.push(fault);
         return table;
@@ -158,7 +119,7 @@ fn is_known_format(root: &mut Section<'_>) -> bool {
         return true;
     }
     root.fault(
-        Fault::new("matrix::format", format!("a matrix of format {}", format.value))
+        Fault::new("format", format!("a matrix of format {}", format.value))
             .at(format.place, format!("this version reads format {FORMAT}"))
             .help(format!("write `format = {FORMAT}`, or use the version that wrote this file")),
     );
@@ -169,7 +130,7 @@ fn is_known_format(root: &mut Section<'_>) -> bool {
 fn check_published(root: &Section<'_>, protocol: &ProtocolDraft) {
     if protocol.concurrency.value == Ladder::Published && !root.has("baseline") {
         root.fault(
-            Fault::new("matrix::ladder", "concurrency \"published\" without a baseline")
+            Fault::new("ladder", "concurrency \"published\" without a baseline")
                 .at(protocol.concurrency.place, "published where?")
                 .help("add a line such as `baseline = \"tdsql-c-2025-12/full-cache\"`"),
         );
@@ -191,7 +152,7 @@ fn check_cells(
         let limit = grouped(MAX_CELLS as u64);
         let message = format!("a matrix of {}", counted(cells, "cell"));
         root.fault(
-            Fault::new("matrix::limit", message)
+            Fault::new("limit", message)
                 .at(protocol.concurrency.place, format!("with {}", counted(levels, "level")))
                 .help(format!("specs x scenarios x levels may be {limit} at most")),
         );

@@ -2,10 +2,8 @@
 //!
 //! Must not know: what they are shares of.
 
+use crate::written::{Node, Read, Value, Wrong, wrong_type};
 use std::ops::RangeInclusive;
-
-use super::document::{Node, Value};
-use super::value::{Read, Wrong, wrong_type};
 
 /// A percentage with at most four decimals, as millionths in this range.
 pub(super) fn percent(range: RangeInclusive<u64>) -> impl Fn(&Node) -> Read<u64> {
@@ -13,14 +11,14 @@ pub(super) fn percent(range: RangeInclusive<u64>) -> impl Fn(&Node) -> Read<u64>
         let text = match &node.value {
             Value::String(text) => text,
             Value::Integer(_) | Value::Float(_) => {
-                return Wrong::new("matrix::percent", "is a share without a unit", "of what?")
+                return Wrong::new("percent", "is a share without a unit", "of what?")
                     .help("write it as a percentage in quotes, such as \"2%\"")
                     .alone();
             }
             _ => return wrong_type(node, "a percentage such as \"2%\""),
         };
         let Some(ppm) = parse(text) else {
-            return Wrong::new("matrix::percent", "is not a percentage", "number and % expected")
+            return Wrong::new("percent", "is not a percentage", "number and % expected")
                 .help("for example \"2%\" or \"0.5%\", with at most four decimals")
                 .alone();
         };
@@ -29,7 +27,7 @@ pub(super) fn percent(range: RangeInclusive<u64>) -> impl Fn(&Node) -> Read<u64>
         }
         let (low, high) = (*range.start() as f64 / 1e4, *range.end() as f64 / 1e4);
         let message = format!("must be between {low}% and {high}%");
-        Wrong::new("matrix::range", message, "out of range").alone()
+        Wrong::new("range", message, "out of range").alone()
     }
 }
 

@@ -2,14 +2,15 @@
 //!
 //! Must not know: which cells there are.
 
+use super::value::{ladder, rate};
+use crate::written::{
+    Fault, Located, Section, duration, duration_text, integer, integer_u32, named,
+};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::diagnostic::Fault;
 use super::limits::{DURATION, MAX_WARMUP_RATIO, REPEATS, WARMUP};
 use super::percent::percent;
-use super::section::{Located, Section};
-use super::value::{duration, duration_text, integer, integer_u32, ladder, named, rate};
 use crate::model::{
     Arrivals, Engine, KeyLaw, Ladder, OpenLoop, Protocol, Publish, StatementMode, Until, counted,
 };
@@ -75,7 +76,7 @@ fn until(section: &mut Section<'_>, repeats: Option<Located<u32>>) -> Option<Unt
     let cap = section.optional("repeats_max", integer_u32(REPEATS));
     if let (false, Some(cap)) = (section.has("until"), &cap) {
         section.fault(
-            Fault::new("matrix::until", "`protocol.repeats_max` without `until`")
+            Fault::new("until", "`protocol.repeats_max` without `until`")
                 .at(cap.place, "until what?")
                 .help("add a line such as `until = \"2%\"`, or use `repeats` alone"),
         );
@@ -84,7 +85,7 @@ fn until(section: &mut Section<'_>, repeats: Option<Located<u32>>) -> Option<Unt
     if let Some(cap) = cap.as_ref().filter(|cap| cap.value < least) {
         section.fault(
             Fault::new(
-                "matrix::until",
+                "until",
                 format!("at most {}, and at least {least}", counted(cap.value, "trial")),
             )
             .at(cap.place, "fewer than `repeats`")
@@ -105,7 +106,7 @@ fn check_warmup_max(
     let Some(longest) = longest.filter(|longest| longest.value < shortest) else { return };
     let (long, short) = (duration_text(longest.value), duration_text(shortest));
     section.fault(
-        Fault::new("matrix::warmup", format!("a warm-up of at most {long} and at least {short}"))
+        Fault::new("warmup", format!("a warm-up of at most {long} and at least {short}"))
             .at(longest.place, "shorter than `warmup`")
             .help("`warmup` is the shortest, `warmup_max` the longest; the rate decides between"),
     );
@@ -117,7 +118,7 @@ fn open_loop(section: &mut Section<'_>) -> Option<OpenLoop> {
     let arrivals = section.optional("arrivals", named(Arrivals::ALL, Arrivals::name));
     if let (false, Some(arrivals)) = (section.has("rate"), arrivals) {
         section.fault(
-            Fault::new("matrix::arrivals", "`protocol.arrivals` without a rate")
+            Fault::new("arrivals", "`protocol.arrivals` without a rate")
                 .at(arrivals.place, "of how many events per second?")
                 .help("add a line such as `rate = 2000`, or leave `arrivals` out: closed loop"),
         );
@@ -138,12 +139,9 @@ fn check_warmup(
     }
     let (short, long) = (duration_text(window.value), duration_text(warmup.value));
     section.fault(
-        Fault::new(
-            "matrix::warmup",
-            format!("a warm-up of {long} for a measured window of {short}"),
-        )
-        .at(warmup.place, format!("more than {MAX_WARMUP_RATIO} times the window"))
-        .at(window.place, "the window")
-        .help("check the units: ms, s, m, h"),
+        Fault::new("warmup", format!("a warm-up of {long} for a measured window of {short}"))
+            .at(warmup.place, format!("more than {MAX_WARMUP_RATIO} times the window"))
+            .at(window.place, "the window")
+            .help("check the units: ms, s, m, h"),
     );
 }

@@ -3,8 +3,8 @@
 //! Must not know: what a cell is measured with.
 
 use super::expand::ExpandError;
-use super::value::nearest;
 use crate::model::{Matrix, ScenarioId, SpecId};
+use crate::written::nearest;
 
 /// The cells that were asked for; an empty list means all.
 #[derive(Debug, Default)]

@@ -3,11 +3,12 @@
 //! Must not know: scenarios, or how a cell is measured.
 
 use super::axes::Axis;
-use super::diagnostic::{Fault, Place};
 use super::limits::{CPU, MAX_ROWS, MAX_RULES, TABLE_SIZE, TABLES};
-use super::section::{Located, Section};
-use super::value::{charset, integer, integer_u32, named, ratio_millionths, size, size_text};
+use super::value::ratio_millionths;
 use crate::model::{Bytes, Dataset, DatasetClass, ROW_BYTES, Refresh, Spec, counted};
+use crate::written::{
+    Fault, Located, Place, Section, charset, integer, integer_u32, named, size, size_text,
+};
 
 /// The section as read.
 pub(super) struct DatasetDraft {
@@ -156,7 +157,7 @@ fn condition(section: &mut Section<'_>) -> Option<(Option<u32>, Option<Bytes>)> 
 fn report_empty_condition(when: &Section<'_>) {
     if !when.has("max_cpu") && !when.has("max_memory") {
         when.fault(
-            Fault::new("matrix::rule", "a condition that says nothing")
+            Fault::new("rule", "a condition that says nothing")
                 .at(when.place, "neither max_cpu nor max_memory")
                 .help("leave `when` out for a rule that always holds"),
         );
@@ -171,7 +172,7 @@ fn tables(section: &mut Section<'_>) -> Option<Tables> {
     let (has_tables, has_ratio) = (section.has("tables"), section.has("ratio"));
     let fault = |message: &str, help: &str| {
         let place = section.place;
-        section.fault(Fault::new("matrix::rule", message).at(place, "in this rule").help(help));
+        section.fault(Fault::new("rule", message).at(place, "in this rule").help(help));
     };
     match (has_tables, has_ratio) {
         (true, true) => {
@@ -208,7 +209,7 @@ fn report_unreachable(section: &Section<'_>, earlier: &[Rule], rule: &Rule) {
         _ => "this rule takes every spec that it is for",
     };
     section.fault(
-        Fault::new("matrix::unreachable", "a sizing rule that no spec can reach")
+        Fault::new("unreachable", "a sizing rule that no spec can reach")
             .at(rule.place, "never decides")
             .at(cover.place, label)
             .help("the first rule that matches decides: order them from narrow to wide"),
@@ -217,7 +218,7 @@ fn report_unreachable(section: &Section<'_>, earlier: &[Rule], rule: &Rule) {
 
 fn no_rule(draft: &DatasetDraft, spec: &Located<Spec>) -> Fault {
     let message = format!("no sizing rule matches spec `{}`", spec.value.id);
-    Fault::new("matrix::no-rule", message)
+    Fault::new("no-rule", message)
         .at(spec.place, "has no dataset")
         .at(draft.place, "none of these rules")
         .help("end the rules with one that has no `when`")
@@ -256,7 +257,7 @@ fn too_many_rows(tables: u32, table_size: u64, place: Place) -> Option<Fault> {
     let message =
         format!("a dataset of {} x {}", counted(tables, "table"), counted(table_size, "row"));
     let label = format!("more than {} in all", counted(MAX_ROWS, "row"));
-    let fault = Fault::new("matrix::limit", message).at(place, label);
+    let fault = Fault::new("limit", message).at(place, label);
     Some(fault.help("lower table_size or tables"))
 }
 
@@ -274,7 +275,7 @@ fn derived_tables(rule: &Rule, spec: &Spec, ratio_millionths: u64, base: Base) -
 
 fn too_many_tables(rule: &Rule, spec: &Located<Spec>) -> Fault {
     let message = format!("spec `{}` would need too many tables", spec.value.id);
-    Fault::new("matrix::limit", message)
+    Fault::new("limit", message)
         .at(rule.place, format!("more than {} by this ratio", counted(*TABLES.end(), "table")))
         .at(spec.place, "for this spec")
         .help("raise table_size or lower ratio")
@@ -287,7 +288,7 @@ fn not_cached(dataset: &Dataset, rule: &Rule, spec: &Located<Spec>) -> Fault {
         "class `full-cache`, but spec `{}` has {data} of data and a buffer pool of {pool}",
         spec.value.id
     );
-    Fault::new("matrix::not-cached", message)
+    Fault::new("not-cached", message)
         .at(rule.place, format!("{data} at {ROW_BYTES} bytes a row"))
         .at(spec.place, format!("{pool} of buffer pool: min(memory - 500 MB, 3/4 memory)"))
         .help("make the dataset smaller, or the class \"larger-than-memory\"")

@@ -2,13 +2,7 @@
 //!
 //! Must not know: statements, or what a value becomes.
 
-use super::diagnostic::{Fault, Place};
-use super::document::{Node, Value as Toml};
 use super::limits::{MAX_STATEMENTS, REPEAT};
-use super::section::Section;
-use super::value::{
-    Read, Wrong, integer, integer_u32, named, place_in, signed, string, suggestion, wrong_type,
-};
 use crate::model::{ColumnValue, Constant, Count, KeyLaw, Number, OwnRows, Value, counted};
 use crate::workload::TABLE_SIZE;
 use crate::workload::generators::{
@@ -16,6 +10,10 @@ use crate::workload::generators::{
     statement_value,
 };
 use crate::workload::own_tables::MAX_ROWS;
+use crate::written::{
+    Fault, Node, Place, Read, Section, Value as Toml, Wrong, integer, integer_u32, named, place_in,
+    signed, string, suggestion, wrong_type,
+};
 
 /// Values as far as they could be read.
 pub(super) struct Listed {
@@ -39,13 +37,13 @@ pub(super) fn statement_values(
     let Toml::Array(items) = &node.value else {
         let message = format!("`{}` must be a list of generators", section.path_of(key));
         let label = format!("this is {}", node.value.type_name());
-        section.fault(Fault::new("matrix::type", message).at(node.place, label));
+        section.fault(Fault::new("type", message).at(node.place, label));
         return None;
     };
     if items.len() > MAX_STATEMENTS {
         let message = format!("`{}` has more than {MAX_STATEMENTS} values", section.path_of(key));
         let label = counted(items.len(), "value");
-        section.fault(Fault::new("matrix::limit", message).at(node.place, label));
+        section.fault(Fault::new("limit", message).at(node.place, label));
         return None;
     }
     let names = statement_names();
@@ -115,7 +113,7 @@ impl<'a> Reader<'_, 'a> {
                 let message = format!("`{path}` must name generators");
                 let label = format!("this is {}", other.type_name());
                 self.section.fault(
-                    Fault::new("matrix::type", message)
+                    Fault::new("type", message)
                         .at(node.place, label)
                         .help("write \"id\", or { generator = \"integer\", min = 1, max = 9 }"),
                 );
@@ -129,7 +127,7 @@ impl<'a> Reader<'_, 'a> {
         if !self.names.contains(&name) {
             let message = format!("`{path}` has an unknown generator `{name}`");
             self.section.fault(
-                Fault::new("matrix::generator", message)
+                Fault::new("generator", message)
                     .at(place, "not a generator that can stand here")
                     .help(suggestion(name, self.names)),
             );
@@ -143,7 +141,7 @@ impl<'a> Reader<'_, 'a> {
         let message = format!("`{path}`: `{name}` needs `{}`", keys.join("` and `"));
         let example = keys.iter().map(|key| format!(", {key} = ...")).collect::<String>();
         self.section.fault(
-            Fault::new("matrix::generator", message)
+            Fault::new("generator", message)
                 .at(place, "a name alone")
                 .help(format!("write a table: {{ generator = \"{name}\"{example} }}")),
         );
@@ -160,7 +158,7 @@ impl<'a> Reader<'_, 'a> {
                 for fault in made.as_ref().err().into_iter().flatten() {
                     let message = format!("`{}` {}", section.path_of(fault.key), fault.message);
                     let place = section.place_of(fault.key);
-                    section.fault(Fault::new("matrix::generator", message).at(place, "here"));
+                    section.fault(Fault::new("generator", message).at(place, "here"));
                 }
                 made.ok()
             }
@@ -226,7 +224,7 @@ fn constants(node: &Node) -> Read<Vec<Constant>> {
             },
             other => {
                 let label = format!("this is {}", other.type_name());
-                let wrong = Wrong::new("matrix::type", "must hold integers and strings", label);
+                let wrong = Wrong::new("type", "must hold integers and strings", label);
                 wrongs.push(wrong.within(item.place));
             }
         }

@@ -2,13 +2,12 @@
 //!
 //! Must not know: which scenarios use them, or how their statements are sent.
 
+use crate::written::{
+    Fault, Located, Node, Place, Read, Section, boolean, id, integer_u32, place_in, string, text,
+};
 use std::sync::Arc;
 
-use super::diagnostic::{Fault, Place};
-use super::document::Node;
 use super::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_OWN_TABLES, MAX_STATEMENTS, MAX_WORKLOADS};
-use super::section::{Located, Section};
-use super::value::{Read, boolean, id, integer_u32, place_in, string, text};
 use super::workload_values::{column, count, rows, statement_values};
 use crate::model::{
     Column, ColumnValue, Count, Flag, Group, OwnRows, OwnTable, Statement, StatementKind, Workload,
@@ -59,7 +58,7 @@ fn is_new(
     declared: &[(Located<String>, Option<Workload>)],
 ) -> bool {
     let twice = |message: String| {
-        Fault::new("matrix::duplicate", message)
+        Fault::new("duplicate", message)
             .help("every workload needs a name of its own: `name = \"...\"`")
     };
     let earlier = declared.iter().find(|(other, _)| other.value == name.value);
@@ -89,7 +88,7 @@ fn report_shared_tables(root: &Section<'_>, tables: &[(Place, OwnTable)]) {
         match known.iter().find(|(_, other)| other.name == table.name) {
             // Twice in one workload has been told.
             Some((of, other)) if other != table && of != place => root.fault(
-                Fault::new("matrix::duplicate", format!("two tables named `{}`", table.name))
+                Fault::new("duplicate", format!("two tables named `{}`", table.name))
                     .at(*place, "the second belongs to this workload")
                     .help("declare it in the same words, or give it another name"),
             ),
@@ -167,7 +166,7 @@ fn report_unfounded(section: &Section<'_>, statements: &[Statement], places: &[P
     for (place, generator) in &found {
         let name = statements[*place].kind.name();
         section.fault(
-            Fault::new("matrix::generator", format!("`{generator}` without an id before it"))
+            Fault::new("generator", format!("`{generator}` without an id before it"))
                 .at(places[*place], format!("nothing in this group draws one before `{name}`"))
                 .help("put \"id\" before it, in this statement or an earlier one of its group"),
         );
@@ -217,16 +216,14 @@ fn checked_kind(section: &Section<'_>, name: &Located<String>) -> Option<Stateme
     if is_taken {
         let message = format!("`{}` cannot be `{}`", section.path_of("name"), name.value);
         section.fault(
-            Fault::new("matrix::name", message)
+            Fault::new("name", message)
                 .at(name.place, "this is what BEGIN and COMMIT are counted as")
                 .help("write `transaction = true` for a transaction"),
         );
     } else if kind.is_none() {
         let message = format!("`{}` is not a statement's name", section.path_of("name"));
         section.fault(
-            Fault::new("matrix::name", message)
-                .at(name.place, "not a name")
-                .help(StatementKind::RULE),
+            Fault::new("name", message).at(name.place, "not a name").help(StatementKind::RULE),
         );
     }
     kind.filter(|_| !is_taken)
@@ -286,7 +283,7 @@ fn report(
             Spot::ListValues => ("list.values", list_values),
         };
         let message = format!("`{}` {}", section.path_of(key), found.message);
-        let fault = Fault::new("matrix::statement", message).at(place, "this statement");
+        let fault = Fault::new("statement", message).at(place, "this statement");
         section.fault(match found.help {
             Some(help) => fault.help(help),
             None => fault,
@@ -318,7 +315,7 @@ fn own_tables(section: &mut Section<'_>) -> (Vec<String>, Option<Vec<OwnTable>>)
 fn report_twice(section: &Section<'_>, name: &Located<String>, names: &[String]) {
     if names.contains(&name.value) {
         let message = format!("table `{}` is declared twice", name.value);
-        section.fault(Fault::new("matrix::duplicate", message).at(name.place, "again here"));
+        section.fault(Fault::new("duplicate", message).at(name.place, "again here"));
     }
 }
 
@@ -356,7 +353,7 @@ fn own_table(mut section: Section<'_>, name: Option<String>) -> Option<OwnTable>
     for fault in &faults {
         let message = format!("`{}` {}", section.path_of(fault.key), fault.message);
         let place = section.place_of(fault.key);
-        section.fault(Fault::new("matrix::table", message).at(place, "here"));
+        section.fault(Fault::new("table", message).at(place, "here"));
     }
     section.finish();
     is_whole &= is_read("ddl") && rows.is_some() && faults.is_empty();

@@ -9,32 +9,34 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::{Fault, Faults, Place, SourceText};
-use super::limits::MAX_DEPTH;
+
+/// Nested tables and arrays; the deepest format needs four.
+const MAX_DEPTH: usize = 16;
 
 /// A table: its entries in the order of the source.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Table {
-    pub(super) entries: Vec<Entry>,
+pub(crate) struct Table {
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// A key with its value.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) key_place: Place,
-    pub(super) node: Node,
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_place: Place,
+    pub(crate) node: Node,
 }
 
 /// A value with its place.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) value: Value,
-    pub(super) place: Place,
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
 }
 
 /// What TOML knows.
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(crate) enum Value {
     String(String),
     /// Saturated where it does not fit: every range that we accept is far smaller.
     Integer(i128),
@@ -47,7 +49,7 @@ pub(super) enum Value {
 
 impl Value {
     /// With its article, for a sentence.
-    pub(super) fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::String(_) => "a string",
             Self::Integer(_) => "an integer",
@@ -62,7 +64,7 @@ impl Value {
 
 impl Table {
     /// Parses a file's text; every syntax error becomes a fault.
-    pub(super) fn parse(text: &str, faults: &Faults) -> Self {
+    pub(crate) fn parse(text: &str, faults: &Faults) -> Self {
         let (table, found) = on_a_deep_stack(|| {
             let found = Faults::default();
             let (table, errors) = DeTable::parse_recoverable(text);
@@ -78,22 +80,22 @@ impl Table {
         table
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
     /// Merges one `KEY=VALUE`, which is the text of source number `source`.
-    pub(super) fn set(&mut self, source: usize, text: &str) -> Result<(), Fault> {
+    pub(crate) fn set(&mut self, source: usize, text: &str) -> Result<(), Fault> {
         let whole = Place::new(source, 0..text.len());
         let Some((path, value)) = text.split_once('=') else {
-            return Err(Fault::new("matrix::override", "an override without `=`")
+            return Err(Fault::new("override", "an override without `=`")
                 .at(whole, "no `=` here")
                 .help("write KEY=VALUE, for example protocol.duration=20s"));
         };
         let node = override_value(source, path.len() + 1, value)?;
         let segments = segments(source, path);
         if segments.iter().any(|(name, _)| name.is_empty()) || segments.len() > MAX_DEPTH {
-            return Err(Fault::new("matrix::override", "an override without a proper key")
+            return Err(Fault::new("override", "an override without a proper key")
                 .at(Place::new(source, 0..path.len()), "not a key")
                 .help("write the key as in the file, for example protocol.duration=20s"));
         }
@@ -127,11 +129,11 @@ impl Origin<'_> {
     }
 
     /// The parser bounds nesting and dots by themselves, not their product: what is deeper than
-    /// any real matrix is a fault and is not walked.
+    /// any real file is a fault and is not walked.
     fn node(&self, value: &Spanned<DeValue<'_>>, depth: usize) -> Node {
         let place = self.place(value.span());
         if depth > MAX_DEPTH {
-            self.faults.push(Fault::new("matrix::syntax", "nested too deep").at(place, "here"));
+            self.faults.push(Fault::new("syntax", "nested too deep").at(place, "here"));
             return Node { value: Value::Boolean(false), place };
         }
         let value = match value.get_ref() {
@@ -170,7 +172,7 @@ fn syntax_fault(source: usize, offset: usize, text: &str, error: &toml::de::Erro
     let span = error.span().unwrap_or(0..0);
     let end = span.end.min(text.len());
     let place = Place::new(source, span.start.min(end) + offset..end + offset);
-    Fault::new("matrix::syntax", format!("not TOML: {}", error.message())).at(place, "here")
+    Fault::new("syntax", format!("not TOML: {}", error.message())).at(place, "here")
 }
 
 /// A TOML value, or a bare text, which counts as a string.
@@ -234,7 +236,7 @@ fn set_in_node(
             let Some(((index, place), rest)) = path.split_first() else { return Ok(()) };
             let known = counted(items.len(), "element");
             let Some(item) = index.parse().ok().and_then(|at: usize| items.get_mut(at)) else {
-                return Err(Fault::new("matrix::override", "no such element of a list")
+                return Err(Fault::new("override", "no such element of a list")
                     .at(*place, format!("`{}` has {known}", parent.0))
                     .help("name one by its number, from 0: spec.0.cpu=4"));
             };
@@ -244,13 +246,13 @@ fn set_in_node(
             }
             set_in_node(item, (index, *place), rest, node)
         }
-        other => Err(Fault::new("matrix::override", "an override below a plain value")
+        other => Err(Fault::new("override", "an override below a plain value")
             .at(parent.1, format!("`{}` is {}, not a table", parent.0, other.type_name()))),
     }
 }
 
 /// The sources that faults may point into: the file, then each override.
-pub(super) fn sources(name: &str, text: &str, overrides: &[String]) -> Vec<SourceText> {
+pub(crate) fn sources(name: &str, text: &str, overrides: &[String]) -> Vec<SourceText> {
     let mut sources = vec![SourceText::new(name, text)];
     sources.extend(overrides.iter().map(|text| SourceText::new("--set", &format!("{text}\n"))));
     sources

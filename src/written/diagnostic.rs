@@ -1,6 +1,6 @@
-//! Faults of a matrix file, all at once, each with its place, a code and a way out.
+//! Faults of a written file, all at once, each with its place, a code and a way out.
 //!
-//! Must not know: what a matrix means.
+//! Must not know: what the file means.
 
 use crate::model::counted;
 use std::cell::RefCell;
@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 
-/// Every fault of one matrix file and of the overrides that were given with it.
+/// Every fault of one file and of the overrides that were given with it.
 #[derive(Debug)]
 pub struct Diagnostics {
+    kind: &'static str,
     sources: Vec<SourceText>,
     faults: Vec<Fault>,
 }
@@ -24,22 +25,22 @@ const WIDTH_COLUMNS: usize = 96;
 
 /// A text that faults point into, made safe for a terminal without moving any byte.
 #[derive(Debug, Clone)]
-pub(super) struct SourceText {
+pub(crate) struct SourceText {
     name: String,
     text: Arc<str>,
 }
 
 /// A span of bytes in one of the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) source: usize,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Place {
+    pub(crate) source: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 /// One fault.
 #[derive(Debug, Clone)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     code: &'static str,
     message: String,
     labels: Vec<(Place, String)>,
@@ -48,13 +49,18 @@ pub(super) struct Fault {
 
 /// Where faults are gathered while a file is read.
 #[derive(Debug, Default)]
-pub(super) struct Faults(RefCell<Vec<Fault>>);
+pub(crate) struct Faults(RefCell<Vec<Fault>>);
 
 impl Diagnostics {
-    pub(super) fn new(sources: Vec<SourceText>, mut faults: Vec<Fault>) -> Self {
+    /// `kind`: what the file is, in one word, for the codes of its faults.
+    pub(crate) fn new(
+        kind: &'static str,
+        sources: Vec<SourceText>,
+        mut faults: Vec<Fault>,
+    ) -> Self {
         assert!(!faults.is_empty(), "diagnostics hold at least one fault");
         faults.sort_by_key(|fault| fault.labels.first().map(|(place, _)| *place));
-        Self { sources, faults }
+        Self { kind, sources, faults }
     }
 
     /// How many faults were found.
@@ -83,7 +89,7 @@ impl Diagnostics {
     }
 
     fn closing(&self) -> String {
-        let name = self.sources.first().map_or("the matrix", |source| source.name.as_str());
+        let name = self.sources.first().map_or(self.kind, |source| source.name.as_str());
         let faults = counted(self.count(), "fault");
         match self.count().checked_sub(MAX_SHOWN) {
             Some(more) if more > 0 => format!("{faults} in {name}, {more} of them not shown"),
@@ -94,7 +100,7 @@ impl Diagnostics {
     /// A fault as miette sees it: labels in one source, or none where lines are too long.
     fn view(&self, fault: &Fault) -> View {
         let mut view = View {
-            code: fault.code,
+            code: format!("{}::{}", self.kind, fault.code),
             message: printable(&fault.message),
             labels: Vec::new(),
             help: fault.help.as_deref().map(printable),
@@ -165,51 +171,51 @@ impl fmt::Display for Diagnostics {
 impl std::error::Error for Diagnostics {}
 
 impl SourceText {
-    pub(super) fn new(name: &str, text: &str) -> Self {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
         Self { name: printable(name), text: inert(text).into() }
     }
 }
 
 impl Place {
-    pub(super) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
+    pub(crate) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
         Self { source, start: span.start, end: span.end.max(span.start) }
     }
 }
 
 impl Fault {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), labels: Vec::new(), help: None }
     }
 
     /// Points at a place; the first label decides where the fault stands.
-    pub(super) fn at(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub(crate) fn at(mut self, place: Place, label: impl Into<String>) -> Self {
         self.labels.push((place, label.into()));
         self
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
 impl Faults {
-    pub(super) fn push(&self, fault: Fault) {
+    pub(crate) fn push(&self, fault: Fault) {
         self.0.borrow_mut().push(fault);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    pub(super) fn into_vec(self) -> Vec<Fault> {
+    pub(crate) fn into_vec(self) -> Vec<Fault> {
         self.0.into_inner()
     }
 }
 
 #[derive(Debug)]
 struct View {
-    code: &'static str,
+    code: String,
     message: String,
     labels: Vec<LabeledSpan>,
     help: Option<String>,
@@ -226,7 +232,7 @@ impl std::error::Error for View {}
 
 impl Diagnostic for View {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.code))
+        Some(Box::new(&self.code))
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -243,7 +249,7 @@ impl Diagnostic for View {
 }
 
 /// From 1; a column is counted in characters.
-pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -288,8 +294,8 @@ mod tests {
     use super::*;
 
     fn one(text: &str, span: std::ops::Range<usize>) -> Diagnostics {
-        let fault = Fault::new("matrix::x", "wrong").at(Place::new(0, span), "here");
-        Diagnostics::new(vec![SourceText::new("m.toml", text)], vec![fault])
+        let fault = Fault::new("x", "wrong").at(Place::new(0, span), "here");
+        Diagnostics::new("test", vec![SourceText::new("m.toml", text)], vec![fault])
     }
 
     #[test]
@@ -309,10 +315,11 @@ mod tests {
 
     #[test]
     fn many_faults_are_counted_and_the_first_are_shown() {
-        let fault = || Fault::new("matrix::x", "wrong").at(Place::new(0, 0..1), "here");
+        let fault = || Fault::new("x", "wrong").at(Place::new(0, 0..1), "here");
         let faults = (0..60).map(|_| fault()).collect();
-        let rendered = Diagnostics::new(vec![SourceText::new("m.toml", "a\n")], faults).to_string();
-        assert_eq!(rendered.matches("matrix::x").count(), 50);
+        let rendered =
+            Diagnostics::new("test", vec![SourceText::new("m.toml", "a\n")], faults).to_string();
+        assert_eq!(rendered.matches("x").count(), 50);
         assert!(rendered.ends_with("60 faults in m.toml, 10 of them not shown"), "{rendered}");
     }
 }

@@ -1,6 +1,6 @@
 //! A table of the document read key by key: what is asked for is known, the rest is a fault.
 //!
-//! Must not know: which keys a matrix has.
+//! Must not know: which keys a file has.
 
 use super::diagnostic::{Fault, Faults, Place};
 use super::document::{Node, Table, Value};
@@ -8,37 +8,37 @@ use super::value::{Read, suggestion};
 
 /// A value and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Located<T> {
-    pub(super) value: T,
-    pub(super) place: Place,
+pub(crate) struct Located<T> {
+    pub(crate) value: T,
+    pub(crate) place: Place,
 }
 
 /// One table under reading. Faults go to the shared list; reading never stops at one.
-pub(super) struct Section<'a> {
+pub(crate) struct Section<'a> {
     /// Dotted path for messages; empty for the document itself.
     path: String,
     table: &'a Table,
-    pub(super) place: Place,
+    pub(crate) place: Place,
     faults: &'a Faults,
     known: Vec<&'static str>,
 }
 
 /// The elements of an array of tables.
-pub(super) struct Sections<'a> {
-    pub(super) items: Vec<Section<'a>>,
+pub(crate) struct Sections<'a> {
+    pub(crate) items: Vec<Section<'a>>,
     /// False where an element was unreadable or there were too many.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl<'a> Section<'a> {
     /// The document itself.
-    pub(super) fn root(table: &'a Table, faults: &'a Faults) -> Self {
+    pub(crate) fn root(table: &'a Table, faults: &'a Faults) -> Self {
         let place = Place { source: 0, start: 0, end: 0 };
         Self { path: String::new(), table, place, faults, known: Vec::new() }
     }
 
     /// The value of a key that may be absent. A faulty value counts as absent.
-    pub(super) fn optional<T>(
+    pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(&Node) -> Read<T>,
@@ -63,7 +63,7 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that must be there; `example` is what the help shows.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
         example: &str,
@@ -76,7 +76,7 @@ impl<'a> Section<'a> {
     }
 
     /// A table below this one; absent is a fault.
-    pub(super) fn section(&mut self, key: &'static str) -> Option<Section<'a>> {
+    pub(crate) fn section(&mut self, key: &'static str) -> Option<Section<'a>> {
         if !self.has(key) {
             self.missing(key, &format!("add a section [{}]", self.path_of(key)));
         }
@@ -84,7 +84,7 @@ impl<'a> Section<'a> {
     }
 
     /// A table below this one that may be absent.
-    pub(super) fn optional_section(&mut self, key: &'static str) -> Option<Section<'a>> {
+    pub(crate) fn optional_section(&mut self, key: &'static str) -> Option<Section<'a>> {
         self.known.push(key);
         let node = &self.table.get(key)?.node;
         match &node.value {
@@ -92,14 +92,14 @@ impl<'a> Section<'a> {
             other => {
                 let message = format!("`{}` must be a table", self.path_of(key));
                 let label = format!("this is {}", other.type_name());
-                self.faults.push(Fault::new("matrix::type", message).at(node.place, label));
+                self.faults.push(Fault::new("type", message).at(node.place, label));
                 None
             }
         }
     }
 
     /// An array of tables, `[[key]]`; absent is an empty one.
-    pub(super) fn sections(&mut self, key: &'static str, limit: usize) -> Sections<'a> {
+    pub(crate) fn sections(&mut self, key: &'static str, limit: usize) -> Sections<'a> {
         self.known.push(key);
         let Some(entry) = self.table.get(key) else {
             return Sections { items: Vec::new(), complete: true };
@@ -108,14 +108,14 @@ impl<'a> Section<'a> {
         let Value::Array(nodes) = &entry.node.value else {
             let message = format!("`{}` must be written as {header}", self.path_of(key));
             let label = format!("this is {}", entry.node.value.type_name());
-            self.faults.push(Fault::new("matrix::type", message).at(entry.key_place, label));
+            self.faults.push(Fault::new("type", message).at(entry.key_place, label));
             return Sections { items: Vec::new(), complete: false };
         };
         let mut complete = true;
         if nodes.len() > limit {
             let message = format!("{} {header} where {limit} are the limit", nodes.len());
             let place = nodes[limit].place;
-            self.faults.push(Fault::new("matrix::limit", message).at(place, "one too many"));
+            self.faults.push(Fault::new("limit", message).at(place, "one too many"));
             complete = false;
         }
         let mut items = Vec::new();
@@ -125,7 +125,7 @@ impl<'a> Section<'a> {
             } else {
                 let message = format!("each element of `{}` must be a table", self.path_of(key));
                 let label = format!("this is {}", node.value.type_name());
-                self.faults.push(Fault::new("matrix::type", message).at(node.place, label));
+                self.faults.push(Fault::new("type", message).at(node.place, label));
                 complete = false;
             }
         }
@@ -133,38 +133,38 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that may be absent, unread.
-    pub(super) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
+    pub(crate) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
         self.known.push(key);
         Some(&self.table.get(key)?.node)
     }
 
     /// Where the value of a key stands, or the section where there is none.
-    pub(super) fn place_of(&self, key: &str) -> Place {
+    pub(crate) fn place_of(&self, key: &str) -> Place {
         self.table.get(key).map_or(self.place, |entry| entry.node.place)
     }
 
     /// Whether the key stands here, with whatever value.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
 
-    pub(super) fn fault(&self, fault: Fault) {
+    pub(crate) fn fault(&self, fault: Fault) {
         self.faults.push(fault);
     }
 
     /// Says that a key is missing.
-    pub(super) fn missing(&self, key: &str, help: &str) {
+    pub(crate) fn missing(&self, key: &str, help: &str) {
         let message = format!("`{}` is missing", self.path_of(key));
         let label = if self.path.is_empty() { "not in this file" } else { "not in this section" };
-        self.faults.push(Fault::new("matrix::missing", message).at(self.place, label).help(help));
+        self.faults.push(Fault::new("missing", message).at(self.place, label).help(help));
     }
 
     /// Every key that nobody asked for is a fault.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         let unknown = |key: &str| !self.known.contains(&key);
         for entry in self.table.entries.iter().filter(|entry| unknown(&entry.key)) {
             let message = format!("unknown key `{}`", self.path_of(&entry.key));
-            let fault = Fault::new("matrix::unknown-key", message)
+            let fault = Fault::new("unknown-key", message)
                 .at(entry.key_place, "not a key of this version")
                 .help(suggestion(&entry.key, &self.known));
             self.faults.push(fault);
@@ -172,12 +172,12 @@ impl<'a> Section<'a> {
     }
 
     /// A table that stands as (or within) the value of a key.
-    pub(super) fn below(&self, key: &str, table: &'a Table, place: Place) -> Section<'a> {
+    pub(crate) fn below(&self, key: &str, table: &'a Table, place: Place) -> Section<'a> {
         Section { path: self.path_of(key), table, place, faults: self.faults, known: Vec::new() }
     }
 
     /// The key with the names of the tables that it stands in.
-    pub(super) fn path_of(&self, key: &str) -> String {
+    pub(crate) fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 }
