@@ -4,21 +4,18 @@ use anyhow::anyhow;
 use serde::Serialize;
 
 use super::examine::{Examined, examine, needs};
-use super::matrix_source::load_plan;
+use super::matrix_source::{load_plan, load_targets};
 use super::{Failure, Outcome};
 use crate::cli::{CheckArgs, CheckFormat};
 use crate::model::{Examination, Gravity, Needs, Remark, SpecId, counted};
-use crate::target::{Targets, read_targets};
+use crate::target::Targets;
 use crate::ui::{Printer, figures, paragraph, plain};
 
 pub(super) fn run(arguments: &CheckArgs, printer: Printer) -> Result<Outcome, Failure> {
     let Some(path) = &arguments.matrix.targets else {
         return Err(Failure::input(anyhow!("which servers? name a file with --targets FILE")));
     };
-    let targets = read_targets(path).map_err(Failure::input)?;
-    for warning in targets.warnings() {
-        printer.warn(&warning.to_string());
-    }
+    let targets = load_targets(path, printer)?;
     let examined = match arguments.matrix.matrix.is_file() {
         true => of_plan(arguments, &targets)?,
         false => vec![of_target(arguments, &targets)?],

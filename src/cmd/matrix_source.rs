@@ -12,11 +12,12 @@ use sha2::{Digest, Sha256};
 
 use super::Failure;
 use crate::cli::{EngineName, MatrixArgs};
-use crate::matrix::{ExpandOptions, MAX_FILE_BYTES, Source, expand, parse};
+use crate::matrix::{Diagnostics, ExpandOptions, MAX_FILE_BYTES, Source, expand, parse};
 use crate::model::{Host, Ladder, Matrix, Plan, ScenarioId, SpecId};
 use crate::report::{Format, Layout};
 use crate::store::{self, baseline};
-use crate::target::host;
+use crate::target::{Targets, host, read_targets};
+use crate::ui::Printer;
 
 /// A plan with what else a run keeps of its matrix.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     let bytes = read(path).map_err(Failure::input)?;
     let name = path.display().to_string();
     let matrix = parse(&Source { name: &name, bytes: &bytes }, &overrides(arguments))
-        .map_err(|faults| Failure::input(anyhow!(faults.render(may_colour()))))?;
+        .map_err(|faults| shown(&faults))?;
     let layout = Layout::named(&matrix.template, Format::Markdown);
     layout.check().context("the matrix's template").map_err(Failure::input)?;
     if let Some(baseline) = &matrix.baseline {
@@ -67,6 +68,22 @@ pub(super) fn load_plan(arguments: &MatrixArgs) -> Result<LoadedPlan, Failure> {
     }
     let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(LoadedPlan { plan, bytes, host, sha256 })
+}
+
+/// Reads a targets file, and says what the user should hear of it.
+///
+/// # Errors
+/// Exit code 2 with every fault of the file.
+pub(super) fn load_targets(path: &Path, printer: Printer) -> Result<Targets, Failure> {
+    let targets = read_targets(path).map_err(|faults| shown(&faults))?;
+    for warning in targets.warnings() {
+        printer.warn(warning);
+    }
+    Ok(targets)
+}
+
+fn shown(faults: &Diagnostics) -> Failure {
+    Failure::input(anyhow!(faults.render(may_colour())))
 }
 
 /// What was typed over the file's values; `--engine` is the last word on the engine.

@@ -84,16 +84,6 @@ pub enum TargetError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The targets file is wrong.
-    #[error("{}{}: {message}", path.display(), at(*line))]
-    Targets {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1; `None` where the whole file is meant.
-        line: Option<usize>,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
     /// The system refused something.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
@@ -115,10 +105,6 @@ impl TargetError {
 
 fn owner(pid: Option<u32>) -> String {
     pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
-}
-
-fn at(line: Option<usize>) -> String {
-    line.map(|line| format!(":{line}")).unwrap_or_default()
 }
 
 /// The lines of a server's log that say why it ended.

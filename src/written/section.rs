@@ -132,6 +132,25 @@ impl<'a> Section<'a> {
         Sections { items, complete }
     }
 
+    /// Every table below this one under its name, with the name's place: whatever they are called.
+    pub(crate) fn named(self) -> Vec<(String, Place, Section<'a>)> {
+        let mut sections = Vec::new();
+        for entry in &self.table.entries {
+            match &entry.node.value {
+                Value::Table(table) => {
+                    let section = self.below(&entry.key, table, entry.node.place);
+                    sections.push((entry.key.clone(), entry.key_place, section));
+                }
+                other => {
+                    let message = format!("`{}` must be a table", self.path_of(&entry.key));
+                    let label = format!("this is {}", other.type_name());
+                    self.fault(Fault::new("type", message).at(entry.node.place, label));
+                }
+            }
+        }
+        sections
+    }
+
     /// The value of a key that may be absent, unread.
     pub(crate) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
         self.known.push(key);

@@ -8,11 +8,12 @@ use anyhow::anyhow;
 
 use crate::cli::{MatrixArgs, ServerArgs};
 use crate::cmd::Failure;
+use crate::cmd::matrix_source::load_targets;
 use crate::exec::{LoadCpus, default_load_threads};
 use crate::model::{Bytes, Endpoint, Interrupt, Plan, PlannedSpec};
 use crate::target::{
     ManagedServer, ServerBinary, ServerSettings, TargetError, Targets, cpus_apart_from,
-    find_server, host, read_targets,
+    find_server, host,
 };
 use crate::ui::Printer;
 
@@ -76,10 +77,7 @@ impl Sites {
             let data_dir = matrix.data_dir.clone();
             return Ok(Self::Managed { binary, data_dir, port: server.server_port });
         };
-        let targets = read_targets(path).map_err(Failure::input)?;
-        for warning in targets.warnings() {
-            printer.warn(&warning.to_string());
-        }
+        let targets = load_targets(path, printer)?;
         let unknown =
             plan.specs.iter().find(|planned| targets.endpoint(&planned.spec.id).is_none());
         match unknown {

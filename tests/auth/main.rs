@@ -2,29 +2,25 @@
 //! with every client; and what is said where nobody gets in.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
-#[path = "common/certificates.rs"]
+#[path = "../common/certificates.rs"]
 mod certificates;
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/mysql.rs"]
+#[path = "../common/mysql.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
+mod refusals;
+mod sysbench;
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 
 use certificates::Authority;
 use common::Server;
 use gridbench::driver::adapter::{Admin, AsyncDriver};
 use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, DriverError, Reply, Session};
-use gridbench::matrix::{Source, parse};
-use gridbench::model::{
-    Address, Dataset, Endpoint, Protocol, Request, Scenario, ScenarioId, Secret, Tls, TlsMode,
-    WorkloadOptions,
-};
-use gridbench::sysbench::{Invocation, unreachable};
-use gridbench::workload::builtin;
+use gridbench::model::{Address, Endpoint, Request, Secret, Tls, TlsMode};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -59,7 +55,7 @@ impl Papers {
     }
 
     /// Certificate and key.
-    fn of(&self, who: &str) -> (&'static std::path::Path, &'static std::path::Path) {
+    fn of(&self, who: &str) -> (&'static Path, &'static Path) {
         let leak = |name: String| &*Box::leak(self.file(&name).into_boxed_path());
         (leak(format!("{who}-cert.pem")), leak(format!("{who}-key.pem")))
     }
@@ -217,7 +213,7 @@ fn every_plugin_in_every_mode_over_both_transports_with_every_client() {
                     });
                     lean.push(wire);
                     other.push(adapter);
-                    sysbench.push(of_sysbench(&endpoint, *mode, &plugin));
+                    sysbench.push(sysbench::one_event(&endpoint, *mode, &plugin));
                 }
                 for (client, cells) in
                     [("native", lean), ("mysql_async", other), ("sysbench", sysbench)]
@@ -231,64 +227,6 @@ fn every_plugin_in_every_mode_over_both_transports_with_every_client() {
             execute(&server, &[format!("DROP USER {user}"), format!("DROP USER {shy}")]);
         }
     }
-}
-
-/// One event of the real sysbench, told what the engine tells it.
-fn of_sysbench(endpoint: &Endpoint, mode: TlsMode, plugin: &str) -> String {
-    let endpoint = Endpoint { database: Some("small".into()), ..endpoint.clone() };
-    if let Some(refused) = unreachable(&endpoint) {
-        assert!(mode.is_demanded(), "{refused}");
-        return "refused".to_owned();
-    }
-    let scenario = Scenario {
-        id: ScenarioId::new("s").unwrap(),
-        title: None,
-        workload: builtin("oltp_point_select").unwrap(),
-        options: WorkloadOptions::default(),
-    };
-    let dataset = Dataset { tables: 1, table_size: 1, charset: "utf8mb4".into(), seed: 1 };
-    let protocol = protocol();
-    let invocation = Invocation {
-        scenario: &scenario,
-        dataset: &dataset,
-        protocol: &protocol,
-        endpoint: &endpoint,
-        concurrency: 1,
-        seed: 1,
-    };
-    let line = invocation.command_line().unwrap();
-    let mut command = Command::new("sysbench");
-    command.args(&line.arguments).arg("--events=1");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("sysbench, which `make test` installs");
-    let mut input = child.stdin.take().unwrap();
-    if let Some(config) = &line.config {
-        input.write_all(config.reveal().as_bytes()).unwrap();
-    }
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    match (output.status.success(), plugin) {
-        (true, _) => "clear".to_owned(),
-        // Debian's client library does not have it as it is installed.
-        (false, "ed25519" | "sha256_password") => {
-            let fault = said.lines().find(|line| line.contains("FATAL")).unwrap_or(&said);
-            assert!(fault.contains("plugin") || fault.contains("could not be loaded"), "{said}");
-            "no plug-in".to_owned()
-        }
-        (false, _) => panic!("{plugin}: {said}"),
-    }
-}
-
-/// A protocol of one second.
-fn protocol() -> Protocol {
-    let text = "format = 1\nname = \"m\"\ntitle = \"M\"\n[protocol]\nduration = \"1s\"\nwarmup = \"1s\"\n\
-                concurrency = [1]\n[dataset]\nclass = \"full-cache\"\n[[dataset.rule]]\ntable_size = 1\ntables = 1\n\
-                [[spec]]\ncpu = 1\nmemory = \"1GB\"\n[[scenario]]\nid = \"s\"\nworkload = \
-                \"oltp_point_select\"\n";
-    let source = Source { name: "m.toml", bytes: text.as_bytes() };
-    parse(&source, &[]).unwrap_or_else(|faults| panic!("{faults}")).protocol
 }
 
 /// What both clients say of an endpoint: `in`, or the words of a refusal, which must be alike.
@@ -311,43 +249,19 @@ fn answer(endpoint: &Endpoint) -> String {
 fn a_certificate_is_believed_as_far_as_the_mode_asks() {
     use TlsMode::{Preferred, Required, VerifyCa, VerifyIdentity};
     let papers = Papers::new();
-    let here = ["localhost", "127.0.0.1"];
-    let cases: &[(&str, bool, &[&str], bool, &[(TlsMode, &str)])] = &[
-        (
-            "names the host",
-            true,
-            &here,
-            false,
-            &[(Preferred, "in"), (Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "in")],
-        ),
-        (
-            "names another host",
-            true,
-            &["db.example"],
-            false,
-            &[(Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "ask less with")],
-        ),
-        (
-            "names nobody",
-            true,
-            &[],
-            false,
-            &[(Required, "in"), (VerifyCa, "in"), (VerifyIdentity, "ask less with")],
-        ),
-        (
-            "of a stranger",
-            false,
-            &here,
-            false,
-            &[(Required, "in"), (VerifyCa, "`tls_ca` is not who"), (VerifyIdentity, "`tls_ca`")],
-        ),
-        (
-            "of yesterday",
-            true,
-            &here,
-            true,
-            &[(Required, "in"), (VerifyCa, "a new certificate"), (VerifyIdentity, "a clock")],
-        ),
+    // What it is, whose, for which hosts, whether its days are over; what is said in each mode.
+    type Case = (&'static str, bool, &'static [&'static str], bool, [(TlsMode, &'static str); 4]);
+    const HERE: &[&str] = &["localhost", "127.0.0.1"];
+    let in_all = |last: [&'static str; 2]| {
+        let [ca, identity] = last;
+        [(Preferred, "in"), (Required, "in"), (VerifyCa, ca), (VerifyIdentity, identity)]
+    };
+    let cases: [Case; 5] = [
+        ("names the host", true, HERE, false, in_all(["in", "in"])),
+        ("names another host", true, &["db.example"], false, in_all(["in", "ask less with"])),
+        ("names nobody", true, &[], false, in_all(["in", "ask less with"])),
+        ("of a stranger", false, HERE, false, in_all(["`tls_ca` is not who", "`tls_ca`"])),
+        ("of yesterday", true, HERE, true, in_all(["a new certificate", "a clock"])),
     ];
     for server in papers.servers() {
         let version = scalar(&server, "SELECT @@version");
@@ -356,19 +270,19 @@ fn a_certificate_is_believed_as_far_as_the_mode_asks() {
             false => "ALTER INSTANCE RELOAD TLS",
         };
         for (what, is_known, names, is_old, expected) in cases {
-            papers.authority.sign(papers.of("server"), names, *is_old);
-            if *is_old && !is_mariadb(&server) {
+            papers.authority.sign(papers.of("server"), names, is_old);
+            if is_old && !is_mariadb(&server) {
                 // It does not load one that is over.
                 mysql::skipped("a certificate of yesterday", "MySQL refuses to show one");
                 continue;
             }
             execute(&server, &[reload.to_owned()]);
-            for (mode, words) in *expected {
-                let known = if *is_known { &papers.authority } else { &papers.stranger };
-                let tls = Tls { ca: Some(known.file.clone()), ..papers.tls(*mode) };
+            for (mode, words) in expected {
+                let known = if is_known { &papers.authority } else { &papers.stranger };
+                let tls = Tls { ca: Some(known.file.clone()), ..papers.tls(mode) };
                 let said = answer(&Endpoint { tls, ..server.endpoint() });
                 print(&format!("CERTIFICATE | {version} | {what} | {} | {said}", mode.name()));
-                let is_right = if *words == "in" { said == "in" } else { said.contains(words) };
+                let is_right = if words == "in" { said == "in" } else { said.contains(words) };
                 assert!(is_right, "{version}, {what}, {}: {said}", mode.name());
             }
         }
@@ -426,83 +340,5 @@ fn a_server_without_encryption_is_an_error_where_it_is_demanded() {
             let socket = Endpoint { tls: papers.tls(*mode), ..server.socket_endpoint() };
             assert_eq!(answer(&socket), "in");
         }
-    }
-}
-
-#[test]
-fn whoever_is_not_let_in_hears_what_to_do() {
-    let mut servers = vec![Server::start(&[])];
-    match mysql::start(&[]) {
-        Ok(server) => servers.push(server),
-        Err(why) => mysql::skipped("on MySQL", &why),
-    }
-    for server in servers {
-        let by = format!("IDENTIFIED BY '{PASSWORD}'");
-        execute(
-            &server,
-            &[
-                format!("CREATE USER locked {by} ACCOUNT LOCK"),
-                format!("CREATE USER expired {by} PASSWORD EXPIRE"),
-                format!("CREATE USER elsewhere@'10.1.2.3' {by}"),
-                format!("CREATE USER busy {by} WITH MAX_USER_CONNECTIONS 1"),
-                format!("CREATE USER shy {by} REQUIRE SSL"),
-                format!("CREATE USER bench {by}"),
-            ],
-        );
-        let with = |user: &str| account(server.endpoint(), user, Tls::default());
-        let cases = [
-            (with("locked"), "ACCOUNT UNLOCK"),
-            // MariaDB lets it in, to do nothing but what its answer says.
-            (with("expired"), if is_mariadb(&server) { "SET PASSWORD" } else { "a new one" }),
-            (with("elsewhere"), "from which hosts"),
-            (with("shy"), "tls = \"required\""),
-            (with("nobody"), "check `user` and `password`"),
-            (Endpoint { password: Secret::new("wrong"), ..with("bench") }, "check `user`"),
-            (Endpoint { password: Secret::new(""), ..with("bench") }, "check `user`"),
-            (Endpoint { database: Some("none".into()), ..with("root") }, "check `user`"),
-            (Endpoint { database: Some("none".into()), ..server.endpoint() }, "gridbench load"),
-            (Endpoint { database: Some("mysql".into()), ..with("bench") }, "GRANT ALL ON"),
-        ];
-        for (endpoint, words) in cases {
-            let said = answer(&endpoint);
-            print(&format!("REFUSED | {} | {said}", endpoint.user));
-            assert!(said.contains(words), "{}: {said}", endpoint.user);
-        }
-        runtime().block_on(async {
-            let busy = with("busy");
-            let first = WireDriver::new(&busy).connect().await.unwrap();
-            let said = WireDriver::new(&busy).connect().await.unwrap_err().to_string();
-            assert!(said.contains("1226") && said.contains("MAX_USER_CONNECTIONS"), "{said}");
-            first.close().await;
-        });
-        if is_mariadb(&server) {
-            // Nobody may come from where we come from.
-            let everybody = "DROP USER locked, expired, elsewhere@'10.1.2.3', busy, shy, bench, \
-                             root@'127.0.0.1', root@'::1'";
-            execute(&server, &[everybody.to_owned(), "FLUSH PRIVILEGES".to_owned()]);
-            let said = answer(&with("bench"));
-            assert!(said.contains("1130") && said.contains("CREATE USER"), "{said}");
-            continue;
-        }
-        execute(&server, &["SET GLOBAL require_secure_transport = ON".to_owned()]);
-        let said = answer(&with("bench"));
-        assert!(said.contains("tls = \"required\""), "{said}");
-    }
-}
-
-#[test]
-fn a_place_where_no_server_is_says_what_to_look_at() {
-    let closed = common::free_port();
-    let at = |host: &str| Address::Tcp { host: host.to_owned(), port: closed };
-    let cases = [
-        (at("127.0.0.1"), "is the server running, does it listen on this address"),
-        (at("::1"), ""),
-        (at("no-such-host.invalid"), "no-such-host.invalid"),
-        (Address::Unix("/none/server.sock".into()), "is this its `socket`?"),
-    ];
-    for (address, words) in cases {
-        let endpoint = Endpoint::new(address, "u", Secret::new(PASSWORD));
-        let said = answer(&endpoint);
-        assert!(said != "in" && said.contains(words), "{said}");
     }
 }
