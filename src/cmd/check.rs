@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &CheckArgs, printer: Printer) -> Result<Outcome, Fa
     let targets = load_targets(path, printer)?;
     let examined = match arguments.matrix.matrix.is_file() {
         true => of_plan(arguments, &targets)?,
-        false => vec![of_target(arguments, &targets)?],
+        false => of_target(arguments, &targets)?,
     };
     match arguments.format {
         CheckFormat::Text => {
@@ -46,13 +46,13 @@ fn of_plan(arguments: &CheckArgs, targets: &Targets) -> Result<Vec<Examined>, Fa
     for planned in &plan.specs {
         let id = &planned.spec.id;
         let endpoint = targets.endpoint(id).ok_or_else(|| unknown(arguments, id.as_str()))?;
-        examined.push(examine(id.as_str(), &endpoint, &needs(&plan, planned, &endpoint))?);
+        examined.extend(examine(id.as_str(), &endpoint, &needs(&plan, planned, &endpoint))?);
     }
     Ok(examined)
 }
 
 /// One server, held against what any matrix needs.
-fn of_target(arguments: &CheckArgs, targets: &Targets) -> Result<Examined, Failure> {
+fn of_target(arguments: &CheckArgs, targets: &Targets) -> Result<Vec<Examined>, Failure> {
     let name = arguments.matrix.matrix.to_string_lossy();
     let endpoint = SpecId::new(&name).ok().and_then(|id| targets.endpoint(&id));
     let endpoint = endpoint.ok_or_else(|| unknown(arguments, &name))?;

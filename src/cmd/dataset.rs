@@ -123,6 +123,23 @@ pub(super) fn own_tables(
     Ok(report.changed)
 }
 
+/// Sees to it that what was loaded by the first address of an endpoint is there by the others, too.
+pub(super) fn is_everywhere(endpoint: &Endpoint, dataset: &Dataset) -> anyhow::Result<()> {
+    let wanted = u64::from(dataset.tables).saturating_mul(dataset.table_size);
+    for other in endpoint.each().skip(1) {
+        let rows = load::rows_in(&other, dataset)?;
+        if rows != wanted {
+            return Err(anyhow!(
+                "{} holds {rows} of {} of the dataset: `endpoints` are ways to the same data; wait \
+                 until it is replicated, or load it there",
+                other.address,
+                counted(wanted, "row")
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What the server says of itself, and the process that it is where it runs on this host.
 pub(super) fn server_info(endpoint: &Endpoint) -> anyhow::Result<(ServerInfo, Option<u32>)> {
     const PATIENCE: Duration = Duration::from_secs(30);

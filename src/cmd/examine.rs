@@ -2,6 +2,9 @@
 //!
 //! Must not know: what is printed of them.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use anyhow::anyhow;
 
 use super::Failure;
@@ -25,19 +28,91 @@ pub(super) struct Examined {
     pub(super) remarks: Vec<Remark>,
 }
 
-/// Looks at one server.
-pub(super) fn examine(name: &str, endpoint: &Endpoint, needs: &Needs) -> anyhow::Result<Examined> {
-    // The schema that the endpoint names may not be there yet.
-    let endpoint = Endpoint { database: None, ..endpoint.clone() };
+impl Examined {
+    /// Collects what stands in the way, warns of the rest; whether `--yes` would let any of it
+    /// pass.
+    fn tell(&self, (yes, faults): (bool, &mut Vec<String>), printer: Printer) -> bool {
+        let name = &self.name;
+        let mut is_guarded = false;
+        if let Err(error) = &self.seen {
+            faults.push(format!("{name}: {error}"));
+        }
+        for Remark { gravity, words, remedy } in &self.remarks {
+            let line = match remedy.as_str() {
+                "" => format!("{name}: {words}"),
+                remedy => format!("{name}: {words}\n    {remedy}"),
+            };
+            match gravity {
+                Gravity::Refused => faults.push(line),
+                Gravity::Guarded if !yes => {
+                    is_guarded = true;
+                    faults.push(line);
+                }
+                Gravity::Guarded | Gravity::Doubtful => printer.warn(&line),
+                Gravity::Known => {}
+            }
+        }
+        is_guarded
+    }
+}
+
+/// How long a server may take for all that it is asked.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks at a target, by each of its addresses.
+pub(super) fn examine(
+    name: &str,
+    endpoint: &Endpoint,
+    needs: &Needs,
+) -> anyhow::Result<Vec<Examined>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let seen = runtime.block_on(async {
-        let mut admin = Admin::connect(&endpoint).await?;
-        let seen = admin.examine().await;
-        admin.close().await;
-        seen
+    // The schema that the endpoint names may not be there yet.
+    let endpoints: Vec<Endpoint> =
+        endpoint.each().map(|each| Endpoint { database: None, ..each }).collect();
+    let seen: Vec<_> = endpoints
+        .iter()
+        .map(|endpoint| {
+            // Its timer needs the runtime around it.
+            let asked = async { tokio::time::timeout(PATIENCE, ask(endpoint)).await };
+            runtime.block_on(asked).unwrap_or_else(|_| Err(silent(endpoint)))
+        })
+        .collect();
+    let identities: BTreeSet<_> =
+        seen.iter().flatten().map(|seen| seen.identity.as_str()).collect();
+    // Connections take turns among the addresses.
+    let servers = u32::try_from(identities.len().max(1)).unwrap_or(u32::MAX);
+    let needs = Needs { connections: needs.connections.div_ceil(servers), ..needs.clone() };
+    let first = seen.first().and_then(|seen| seen.as_ref().ok()).map(|seen| seen.info.clone());
+    let examined = endpoints.iter().zip(seen).map(|(endpoint, seen)| {
+        let mut remarks = seen.as_ref().map_or_else(|_| Vec::new(), |seen| judge(seen, &needs));
+        let version = seen.as_ref().ok().map(|seen| &seen.info.version);
+        if let (Some(first), Some(version)) = (&first, version)
+            && first.version != *version
+        {
+            let words =
+                format!("it is {version}, and the first of the addresses {}", first.version);
+            let remedy = "name servers that are alike".to_owned();
+            remarks.push(Remark { gravity: Gravity::Doubtful, words, remedy });
+        }
+        let name = match endpoints.len() {
+            1 => name.to_owned(),
+            _ => format!("{name} ({})", endpoint.address),
+        };
+        Examined { name, seen, remarks }
     });
-    let remarks = seen.as_ref().map_or_else(|_| Vec::new(), |seen| judge(seen, needs));
-    Ok(Examined { name: name.to_owned(), seen, remarks })
+    Ok(examined.collect())
+}
+
+async fn ask(endpoint: &Endpoint) -> Result<Examination, DriverError> {
+    let mut admin = Admin::connect(endpoint).await?;
+    let seen = admin.examine().await;
+    admin.close().await;
+    seen
+}
+
+fn silent(endpoint: &Endpoint) -> DriverError {
+    let message = format!("no answer to what was asked within {} s", PATIENCE.as_secs());
+    DriverError::Lost { address: endpoint.address.to_string(), message }
 }
 
 /// What a plan needs of a spec's server.
@@ -78,24 +153,8 @@ pub(super) fn before_start(
     for planned in plan.specs.iter().filter(|planned| planned.skip.is_none()) {
         let id = planned.spec.id.to_string();
         let Some(endpoint) = targets.endpoint(&planned.spec.id) else { continue };
-        let examined = examine(&id, &endpoint, &needs(plan, planned, &endpoint))?;
-        if let Err(error) = &examined.seen {
-            faults.push(format!("{id}: {error}"));
-        }
-        for Remark { gravity, words, remedy } in &examined.remarks {
-            let line = match remedy.as_str() {
-                "" => format!("{id}: {words}"),
-                remedy => format!("{id}: {words}\n    {remedy}"),
-            };
-            match gravity {
-                Gravity::Refused => faults.push(line),
-                Gravity::Guarded if !yes => {
-                    is_guarded = true;
-                    faults.push(line);
-                }
-                Gravity::Guarded | Gravity::Doubtful => printer.warn(&line),
-                Gravity::Known => {}
-            }
+        for examined in examine(&id, &endpoint, &needs(plan, planned, &endpoint))? {
+            is_guarded |= examined.tell((yes, &mut faults), printer);
         }
     }
     if faults.is_empty() {

@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::model::{ErrorCount, Request};
 
@@ -29,6 +30,11 @@ pub trait Driver: Clone + Send + Sync + 'static {
 
     /// Connects and logs in.
     fn connect(&self) -> impl Future<Output = Result<Self::Session, DriverError>>;
+
+    /// How long a reply may take before the connection counts as lost; `None`: for ever.
+    fn read_timeout(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// One connection, one statement under way at most.

@@ -30,6 +30,7 @@ mod alarm;
 mod client;
 mod connect;
 mod pacer;
+mod patience;
 mod probe;
 mod recorder;
 mod rota;

@@ -4,6 +4,7 @@
 //! Must not know: what is sent meanwhile, or what a count means. It has a thread and a connection
 //! of its own; a server that does not answer it costs evidence, never the trial.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -13,6 +14,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::window::{Window, micros};
+use crate::driver::DriverError;
 use crate::driver::adapter::Admin;
 use crate::model::{Counter, Counters, Endpoint, Evidence, ProcessUse, ServerUse};
 
@@ -58,13 +60,15 @@ enum Order {
 impl Probe {
     /// Looks once, then waits for orders. It returns when that first look is over, well or not.
     pub fn start(endpoint: &Endpoint, process: Option<ProcessReader>) -> io::Result<Self> {
-        let endpoint = Endpoint { database: None, ..endpoint.clone() };
+        let endpoints = endpoint.each().map(|each| Endpoint { database: None, ..each });
+        let servers: Vec<Server> =
+            endpoints.map(|endpoint| Server { endpoint, admin: None }).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (orders, inbox) = channel();
         let (ready, is_ready) = channel();
         let thread = Builder::new().name("probe".to_owned()).spawn(move || {
-            let mut watch =
-                Watch { runtime, endpoint, process, admin: None, seen: Looks::default() };
+            let mut watch = Watch { runtime, servers, process, seen: Looks::default() };
+            watch.tell_apart();
             watch.look();
             // Nobody listens where the trial has ended already.
             let _ = ready.send(());
@@ -91,10 +95,25 @@ impl Probe {
 
 struct Watch {
     runtime: Runtime,
-    endpoint: Endpoint,
+    /// Each server once.
+    servers: Vec<Server>,
     process: Option<ProcessReader>,
-    admin: Option<Admin>,
     seen: Looks,
+}
+
+struct Server {
+    endpoint: Endpoint,
+    admin: Option<Admin>,
+}
+
+impl Server {
+    /// A connection that stands, or a new one.
+    async fn admin(&mut self) -> Result<&mut Admin, DriverError> {
+        if self.admin.is_none() {
+            self.admin = Some(Admin::connect(&self.endpoint).await?);
+        }
+        Ok(self.admin.as_mut().expect("it was connected a moment ago"))
+    }
 }
 
 impl Watch {
@@ -119,19 +138,46 @@ impl Watch {
             }
         }
         self.look();
-        if let Some(admin) = self.admin.take() {
+        for admin in self.servers.iter_mut().filter_map(|server| server.admin.take()) {
             self.runtime.block_on(admin.close());
         }
     }
 
+    /// Of several addresses, leaves one for each server: what leads to the same one would count
+    /// it twice.
+    fn tell_apart(&mut self) {
+        if self.servers.len() < 2 {
+            return;
+        }
+        let Self { runtime, servers, .. } = self;
+        let identities = runtime.block_on(async {
+            let asked = async {
+                let mut identities = Vec::new();
+                for server in servers.iter_mut() {
+                    identities.push(server.admin().await?.identity().await?);
+                }
+                Ok::<_, DriverError>(identities)
+            };
+            timeout(LOOK_LIMIT, asked).await
+        });
+        let Ok(Ok(identities)) = identities else {
+            return self.fail("cannot tell the servers of `endpoints` apart".to_owned());
+        };
+        let mut known = BTreeSet::new();
+        let mut identities = identities.into_iter();
+        servers.retain(|_| identities.next().is_some_and(|identity| known.insert(identity)));
+    }
+
     fn look(&mut self) {
-        let Self { runtime, endpoint, admin, .. } = self;
+        let Self { runtime, servers, .. } = self;
         let counters = runtime.block_on(async {
             let look = async {
-                if admin.is_none() {
-                    *admin = Some(Admin::connect(endpoint).await?);
+                let mut sum: Option<Counters> = None;
+                for server in servers.iter_mut() {
+                    let counters = server.admin().await?.counters().await?;
+                    sum = Some(sum.map_or(counters, |sum| sum.plus(&counters)));
                 }
-                admin.as_mut().expect("it was connected a moment ago").counters().await
+                Ok::<_, DriverError>(sum.unwrap_or_default())
             };
             timeout(LOOK_LIMIT, look).await
         });
@@ -147,7 +193,7 @@ impl Watch {
 
     /// The first trouble is told; the next look tries a new connection.
     fn fail(&mut self, words: String) {
-        self.admin = None;
+        self.servers.iter_mut().for_each(|server| server.admin = None);
         self.seen.trouble.get_or_insert(words);
     }
 }

@@ -3,9 +3,11 @@
 //! Must not know: other connections, or who reads the counters. Per event it takes no lock,
 //! allocates nothing, formats nothing and talks to nobody; per statement it reads the clock once.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep_until, timeout};
@@ -15,6 +17,7 @@ use crate::model::Request;
 use crate::workload::{Generator, Program};
 
 use super::connect::{Backoff, stand, with_statement};
+use super::patience::Patience;
 use super::recorder::{Span, Tally};
 use super::state::ThreadState;
 
@@ -54,8 +57,9 @@ pub(super) struct Origin<D> {
 pub(super) fn run<D: Driver>(start: Start<D>, thread: Rc<ThreadState>) -> impl Future<Output = ()> {
     let load = thread.window().load;
     let Start { origin, session, generator, place } = start;
+    let patience = origin.driver.read_timeout().map(|limit| Box::new(Patience::new(limit)));
     let mut worker = Worker {
-        line: Line { origin, session: Some(session) },
+        line: Line { origin, session: Some(session), patience },
         generator,
         thread,
         place,
@@ -107,6 +111,8 @@ struct Worker<D: Driver> {
 struct Line<D: Driver> {
     origin: Rc<Origin<D>>,
     session: Option<D::Session>,
+    /// Absent where a reply is waited for to the end.
+    patience: Option<Box<Patience>>,
 }
 
 /// Failed events in a row, and the pauses after too many of them.
@@ -183,7 +189,7 @@ impl<D: Driver> Worker<D> {
         self.tally = Tally::default();
         for step in 0..self.line.origin.program.len() {
             self.generator.write(step, &mut self.request);
-            let answer = self.line.send(&self.request).await;
+            let answer = self.line.send(&self.request, self.now).await;
             self.answered(step, answer)?;
         }
         Ok(())
@@ -214,7 +220,7 @@ impl<D: Driver> Worker<D> {
     async fn roll_back(&mut self) -> Result<(), Broken> {
         self.request.clear();
         self.request.text.push_str("ROLLBACK");
-        let answer = self.line.send(&self.request).await;
+        let answer = self.line.send(&self.request, self.now).await;
         self.now = Instant::now();
         self.thread.recorder().rollback();
         match answer {
@@ -294,9 +300,17 @@ impl<D: Driver> Worker<D> {
 }
 
 impl<D: Driver> Line<D> {
-    fn send(&mut self, request: &Request) -> impl Future<Output = Result<Reply, DriverError>> {
-        let session = self.session.as_mut();
-        session.expect("a lost connection is replaced before the next event").send(request)
+    /// Sends a statement, which began at `began`.
+    async fn send(&mut self, request: &Request, began: Instant) -> Result<Reply, DriverError> {
+        let Self { session, patience, .. } = self;
+        let session = session.as_mut();
+        let session = session.expect("a lost connection is replaced before the next event");
+        let mut sending = pin!(session.send(request));
+        poll_fn(|context| match (sending.as_mut().poll(context), &mut *patience) {
+            (Poll::Pending, Some(patience)) => patience.poll(began, context).map(Err),
+            (polled, _) => polled,
+        })
+        .await
     }
 
     /// An error that no further try will mend, with the statement that met it.

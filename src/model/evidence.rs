@@ -99,6 +99,16 @@ impl Counters {
         self.0[counter as usize] = value;
     }
 
+    /// The counts of two servers together; what one of them does not say is unknown.
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = Self::default();
+        for counter in Counter::ALL {
+            let both = self.get(counter).zip(other.get(counter));
+            sum.set(counter, both.map(|(one, other)| one.saturating_add(other)));
+        }
+        sum
+    }
+
     /// What was done since `earlier`; gauges stay as they are. A counter that went back (the
     /// server was started again, or somebody reset it) is unknown.
     pub fn since(&self, earlier: &Self) -> Self {

@@ -11,6 +11,8 @@ pub struct Examination {
     pub info: ServerInfo,
     /// `CURRENT_USER()`: the account that the server took us for, as `user@host`.
     pub account: String,
+    /// Which server it is among all: addresses with the same one lead to the same server.
+    pub identity: String,
     /// From where the server sees our connection come: `host:port` over TCP, a name without a port
     /// over a socket; `None` where it does not say.
     pub comes_from: Option<String>,

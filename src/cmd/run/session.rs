@@ -20,8 +20,8 @@ use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
-    Cell, Changes, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
-    ServerRecord, Trial, TrialStatus, counted,
+    Cell, Changes, DatasetClass, Endpoint, Evidence, Interrupt, Measurement, MilliRate, Plan,
+    PlannedSpec, ServerRecord, Trial, TrialStatus, counted,
 };
 use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
@@ -44,6 +44,15 @@ pub(super) struct Means {
     pub(super) accept_changes: bool,
     /// Whether the tables of a schema that holds something else are dropped.
     pub(super) replace: bool,
+}
+
+/// A statement that outlives its trial is waited for by nobody: the server is told to end it.
+fn guarded(endpoint: &Endpoint, setup: &TrialSetup) -> Endpoint {
+    let mut endpoint = endpoint.clone();
+    let warmup = setup.warmup.max(setup.warmup_max);
+    let trial = warmup + setup.duration + setup.drain_limit;
+    endpoint.session.statement_timeout.get_or_insert(trial);
+    endpoint
 }
 
 /// A run that would go on on something else than it began with.
@@ -229,10 +238,13 @@ impl<'a> Session<'a> {
         let wanted = Wanted { planned, endpoint: &site.endpoint, options: &options };
         let report = dataset::stand(&wanted, &self.interrupt, self.progress)?;
         self.is_changed = report.changed_by.is_some();
+        dataset::is_everywhere(&site.endpoint, &planned.dataset)?;
         if self.plan.class() == DatasetClass::FullCache {
             let id = &planned.spec.id;
             self.progress.step(&format!("{id}: reading the dataset into the buffer pool"));
-            load::fill_cache(&site.endpoint, &planned.dataset, &options, &self.interrupt)?;
+            for each in site.endpoint.each() {
+                load::fill_cache(&each, &planned.dataset, &options, &self.interrupt)?;
+            }
         }
         Ok(report)
     }
@@ -349,8 +361,8 @@ impl<'a> Session<'a> {
         (site, probe): (&Site, Option<&Probe>),
     ) -> TrialOutput {
         let cell = &self.plan.cells[trial.cell];
-        let driver = WireDriver::new(&site.endpoint);
         let mut setup = self.setup(cell, planned, (trial.repetition, site));
+        let driver = WireDriver::new(&guarded(&site.endpoint, &setup));
         let wanted = setup.program.prepared_count();
         match handles::per_connection(&site.endpoint, &planned.spec, wanted, setup.concurrency) {
             Ok(each) => setup.handles_max = each,

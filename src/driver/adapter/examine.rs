@@ -27,7 +27,8 @@ impl Admin {
         }
         let info = self.server_info().await?;
         let comes_from = self.comes_from().await?;
-        Ok(Examination { info, account, comes_from, grants, clock_ahead_ms, others })
+        let identity = self.identity().await?;
+        Ok(Examination { info, account, identity, comes_from, grants, clock_ahead_ms, others })
     }
 
     /// From where the server sees this connection come.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::Admin;
 use crate::driver::wire::WireDriver;
 use crate::driver::{Driver, DriverError, Session};
-use crate::model::{Counter, Counters, Flavour, ServerInfo};
+use crate::model::{Counter, Counters, Endpoint, Flavour, ServerInfo};
 
 /// Variables that move results. Not every server has each; a name that one lacks is left out.
 const VARIABLES: &[&str] = &[
@@ -85,16 +85,19 @@ impl Admin {
         });
         let tls = self.tls().await?;
         // The load's own way in, which is to be seen before the load depends on it.
-        let session = WireDriver::new(self.endpoint()).connect().await?;
+        let first = Endpoint { others: Vec::new(), ..self.endpoint().clone() };
+        let session = WireDriver::new(&first).connect().await?;
         let auth_plugin = Some(session.auth_plugin().to_owned());
         session.close().await;
+        let addresses: Vec<String> =
+            self.endpoint().each().map(|endpoint| endpoint.address.to_string()).collect();
         Ok(ServerInfo {
             tls,
             auth_plugin,
             round_trip_us: Some(self.round_trip_us().await?),
             flavour: Flavour::of_version(&version),
             version,
-            address: self.address(),
+            address: addresses.join(", "),
             variables: variables.collect(),
         })
     }
@@ -121,6 +124,12 @@ impl Admin {
         }
         times.sort_unstable();
         Ok(u64::try_from(times[MEASURED / 2].as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// Which server this is, among all: two addresses with the same answer lead to the same one.
+    pub async fn identity(&mut self) -> Result<String, DriverError> {
+        let sql = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir, @@server_id)";
+        Ok(self.scalar(sql).await?.unwrap_or_default())
     }
 
     /// The status counters of the whole server, as they are now.

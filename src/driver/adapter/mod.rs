@@ -11,6 +11,7 @@ mod examine;
 mod info;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Params, QueryResult, Statement, Value};
@@ -43,6 +44,10 @@ impl Driver for AsyncDriver {
     async fn connect(&self) -> Result<AsyncSession, DriverError> {
         let conn = self.connector.connect().await?;
         Ok(AsyncSession { conn, handles: Handles::default(), address: self.connector.address() })
+    }
+
+    fn read_timeout(&self) -> Option<Duration> {
+        self.connector.endpoint().session.read_timeout
     }
 }
 

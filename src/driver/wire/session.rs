@@ -7,6 +7,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use mysql_common::constants::CapabilityFlags;
 
@@ -53,6 +54,10 @@ impl Driver for WireDriver {
             session.begin(sql).await?;
         }
         Ok(session)
+    }
+
+    fn read_timeout(&self) -> Option<Duration> {
+        self.connector.first().session.read_timeout
     }
 }
 
