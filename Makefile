@@ -2,7 +2,7 @@
 
 GRIDBENCH = target/release/gridbench
 
-.PHONY: demo test check build server clean
+.PHONY: demo test check audit build server clean
 
 # A whole published page on this machine in minutes: installs a server if there is none,
 # builds, rehearses the full-cache matrix, renders its page, prints the first table.
@@ -24,6 +24,14 @@ check:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
+	@if cargo deny --version >/dev/null 2>&1; \
+	then cargo deny --locked check --hide-inclusion-graph licenses bans sources; \
+	else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
+
+# Known faults of dependencies: both tools fetch the list of them.
+audit:
+	cargo deny --locked check advisories
+	cargo audit
 
 build:
 	cargo build --locked --release

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, matrix_source};
 use crate::cli::{HistoryArgs, HistoryFormat};
 use crate::matrix::{Source, parse};
 use crate::model::ResultSet;
@@ -40,8 +40,7 @@ fn matrix_name(typed: &str) -> Result<String, Failure> {
     if !Path::new(typed).is_file() {
         return Ok(typed.to_owned());
     }
-    let bytes = std::fs::read(typed).with_context(|| format!("the matrix {typed}"));
-    let bytes = bytes.map_err(Failure::input)?;
+    let bytes = matrix_source::read(Path::new(typed)).map_err(Failure::input)?;
     let matrix = parse(&Source { name: typed, bytes: &bytes }, &[])
         .map_err(|faults| Failure::input(anyhow!(faults.render(false))))?;
     Ok(matrix.name)

@@ -4,17 +4,16 @@
 //! as it is. Must not know: what a marker or a table looks like.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::dossier::Records;
-use super::pages::{at, write_page};
+use super::pages::{DOCUMENT_BYTES_MAX, at, write_page};
 use super::render::talk_stale;
 use super::{Failure, Outcome};
 use crate::cli::RenderArgs;
 use crate::model::ResultSet;
 use crate::report::{self, DocumentKind, Place};
-use crate::store::{self, Fault, Faults, StoreError};
+use crate::store::{self, Fault, Faults, StoreError, read_file};
 use crate::ui::Printer;
 
 /// A document as it is, and as it should be.
@@ -85,7 +84,8 @@ impl Sources<'_> {
             let message = "a document's name ends in .md, .markdown, .mdx, .rst, .html or .htm";
             return Ok(Err(vec![fault(None, message.to_owned())]));
         };
-        let bytes = fs::read(path).map_err(|error| Failure::input(at(path, error)))?;
+        let bytes =
+            read_file(path, DOCUMENT_BYTES_MAX).map_err(|error| Failure::input(at(path, error)))?;
         let Ok(old) = String::from_utf8(bytes) else {
             return Ok(Err(vec![fault(None, "it is not UTF-8 text".to_owned())]));
         };

@@ -96,7 +96,7 @@ fn overrides(arguments: &MatrixArgs) -> Vec<String> {
 }
 
 /// The file's bytes. A file that is larger than any matrix is not read to its end.
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let place = || format!("the matrix {}", path.display());
     let metadata = std::fs::metadata(path).with_context(place)?;
     if metadata.is_dir() {

@@ -13,6 +13,9 @@ use super::dossier::Records;
 use crate::model::ResultSet;
 use crate::report::{self, Format, Layout};
 
+/// A page, or a document that holds some: what is longer is neither.
+pub(super) const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
+
 /// Writes the results' own layout in both formats into `dir`, which is made if it is missing;
 /// returns the files.
 pub(super) fn write(results: &ResultSet, dir: &Path) -> Result<Vec<PathBuf>, Failure> {

@@ -1,18 +1,17 @@
 //! `gridbench render`: the page of a run or a baseline, or tables in documents ([`super::into`]).
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use anyhow::anyhow;
 
 use super::dossier::Records;
-use super::pages::{at, write_page};
+use super::pages::{DOCUMENT_BYTES_MAX, at, write_page};
 use super::{Failure, Outcome, into};
 use crate::cli::{PageFormat, RenderArgs};
 use crate::model::ResultSet;
 use crate::report::{self, Format, Layout};
-use crate::store;
+use crate::store::{self, read_file};
 use crate::ui::Printer;
 
 pub(super) fn run(arguments: &RenderArgs, printer: Printer) -> Result<Outcome, Failure> {
@@ -68,7 +67,7 @@ fn layout(arguments: &RenderArgs, results: &ResultSet) -> Result<Layout, Failure
 
 /// Whether the file holds this page; what differs goes to stderr.
 fn check(path: &Path, page: &str, printer: Printer) -> Result<Outcome, Failure> {
-    let old = match fs::read(path) {
+    let old = match read_file(path, DOCUMENT_BYTES_MAX) {
         Ok(old) => old,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             printer.talk(&format!("{}: missing; render without --check writes it", path.display()));
@@ -94,6 +93,8 @@ pub(super) fn talk_stale(path: &Path, old: &str, new: &str, printer: Printer) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::model::{DatasetClass, ResultSource};
 

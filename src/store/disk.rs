@@ -1,12 +1,27 @@
-//! The few ways in which we write: replace a file whole, or add to its end.
+//! The few ways in which we read and write: a file whole, if it is of a size that it may have;
+//! replace it whole, or add to its end.
 //!
 //! Must not know: what stands in a file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::StoreError;
+
+/// The bytes of a file.
+///
+/// # Errors
+/// The system's; of a file that is larger than such a file may be, nothing is kept.
+pub fn read_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let words = format!("it has more than {bytes_max} bytes, which no such file has");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    Ok(bytes)
+}
 
 /// Writes to a temporary name beside `path`, syncs, renames, syncs the directory. What was
 /// there stands untouched until the rename.
@@ -52,4 +67,19 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_a_size_that_it_may_not_have_is_refused_and_not_held() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 40).unwrap();
+        let error = read_file(file.path(), 1_000).unwrap_err();
+        assert!(error.to_string().contains("more than 1000 bytes"), "{error}");
+        file.as_file().set_len(1_000).unwrap();
+        assert_eq!(read_file(file.path(), 1_000).unwrap().len(), 1_000);
+    }
 }

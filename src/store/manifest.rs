@@ -3,6 +3,7 @@
 //! Must not know: rows. Keys stand in a fixed order; the file is replaced whole, never edited.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub(super) const FILE: &str = "manifest.json";
 
 /// Of this file and of every other one in the directory.
 const FORMAT_VERSION: u32 = 1;
+/// The largest plan that can be made, many times over.
+const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Writes the manifest to a temporary name, syncs and renames: a reader sees the old one or
 /// the new one.
@@ -30,7 +33,9 @@ pub(super) fn write(directory: &Path, description: &RunDescription) -> Result<()
 /// Reads the manifest of a run directory.
 pub(super) fn read(directory: &Path) -> Result<RunDescription, StoreError> {
     let path = directory.join(FILE);
-    let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
+    let read = disk::read_file(&path, FILE_BYTES_MAX);
+    let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    let text = text.map_err(StoreError::io("read", &path))?;
     parse(&text).map_err(|Invalid(message)| StoreError::Manifest { path, message })
 }
 

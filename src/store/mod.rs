@@ -52,6 +52,7 @@ mod wire_dataset;
 mod wire_scenario;
 
 pub use clock::{is_date, rfc3339};
+pub use disk::read_file;
 pub use error::{Fault, Faults, StoreError, UnknownName, nearest};
 pub use latency::{StoredHistogram, TimeOf};
 pub use run_dir::{RunDir, runs};

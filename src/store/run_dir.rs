@@ -348,10 +348,13 @@ impl Drop for Writer {
     }
 }
 
+/// Rows of ten thousand trials of an hour each.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+
 /// The bytes of a file; none of one that older runs lack.
 fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
     let is_optional = || ADDED_LATER.iter().any(|file| path.ends_with(file));
-    match std::fs::read(path) {
+    match disk::read_file(path, FILE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound && is_optional() => Ok(Vec::new()),
         read => read.map_err(StoreError::io("read", path)),
     }

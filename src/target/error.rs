@@ -4,7 +4,8 @@
 
 use crate::model::counted;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// What went wrong while finding, starting, stopping or naming a server.
@@ -119,13 +120,15 @@ pub struct LogExcerpt {
 /// How many lines are shown, and how long one may be (bytes).
 const SHOWN_LINES: usize = 6;
 const SHOWN_LINE_BYTES: usize = 400;
+/// A log that a server fills with warnings is read from here before its end.
+const READ_BYTES: u64 = 1 << 20;
 /// The permission that Ubuntu's MySQL package denies outside its own directories.
 const APPARMOR_PROFILE: &str = "/etc/apparmor.d/usr.sbin.mysqld";
 
 impl LogExcerpt {
     /// Reads what a log of one start holds; an unreadable log gives no lines.
     pub(super) fn read(path: &Path) -> Self {
-        let bytes = std::fs::read(path).unwrap_or_default();
+        let bytes = end_of(path).unwrap_or_default();
         Self { path: path.to_owned(), lines: telling_lines(&String::from_utf8_lossy(&bytes)) }
     }
 
@@ -133,6 +136,15 @@ impl LogExcerpt {
     pub(super) fn mentions(&self, text: &str) -> bool {
         self.lines.iter().any(|line| line.contains(text))
     }
+}
+
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(READ_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(READ_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl fmt::Display for LogExcerpt {

@@ -8,9 +8,12 @@ use serde::Deserialize;
 
 use super::record::FILE;
 use crate::model::{Host, MilliRate, Protocol, Scenario, WorkloadOptions};
+use crate::store::read_file;
 
 /// A cell answers for numbers of connections up to this many times as high or as low.
 const REACH: f64 = 2.0;
+/// Some rows for each of some scenarios.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// The cells of the calibration that is kept beside a run's results.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,7 +26,7 @@ impl Ceilings {
     /// nothing is known. On `Err` a file is there and says nothing: one sentence with the remedy.
     pub(in crate::cmd) fn read(out: &Path, host: &Host) -> Result<Self, String> {
         let path = out.join(FILE);
-        let Ok(bytes) = std::fs::read(&path) else { return Ok(Self::default()) };
+        let Ok(bytes) = read_file(&path, FILE_BYTES_MAX) else { return Ok(Self::default()) };
         let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| {
             let path = path.display();
             format!("{path} is not a calibration ({error}); make another: gridbench calibrate")

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::ResultSet;
 
+use super::disk::read_file;
 use super::error::{Fault, Faults, StoreError, UnknownName};
 
 mod about;
@@ -16,6 +17,9 @@ mod write;
 
 pub use about::{About, AboutTable};
 pub use write::write;
+
+/// A table of a hundred thousand cells.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The sets that travel in the binary: name, file, content.
 const BUILT_IN: [(&str, &str, &[u8]); 3] = [
@@ -185,7 +189,7 @@ impl Set {
         let bytes = match &self.place {
             Place::Directory(path) => {
                 let path = path.join(file);
-                std::fs::read(&path).map_err(StoreError::io("read", &path))?
+                read_file(&path, FILE_BYTES_MAX).map_err(StoreError::io("read", &path))?
             }
             Place::BuiltIn => {
                 let ours = |(set, name, _): &&(&str, &str, _)| *set == self.name && *name == file;
