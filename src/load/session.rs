@@ -62,7 +62,7 @@ impl LoadRoute {
             return Self::InsertsAsFilesAreOff;
         }
         let version = admin.scalar("SELECT @@version").await.ok().flatten().unwrap_or_default();
-        if Flavour::of_version(&version) == Flavour::MariaDb {
+        if Flavour::of_version(&version).takes_inserts_cheaper() {
             return Self::InsertsAsTheyAreCheaper;
         }
         let mode = admin.scalar("SELECT @@GLOBAL.innodb_autoinc_lock_mode").await.ok().flatten();

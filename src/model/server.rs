@@ -213,6 +213,15 @@ impl Flavour {
         }
     }
 
+    /// Whether rows cost the server less as prepared multi-row INSERT than as LOAD DATA: measured
+    /// on MariaDB 10.11 and MySQL 9.7.
+    pub fn takes_inserts_cheaper(self) -> bool {
+        match self {
+            Self::MySql => false,
+            Self::MariaDb => true,
+        }
+    }
+
     /// Reads `@@version` or the output of `--version`.
     pub fn of_version(version: &str) -> Self {
         if version.to_ascii_lowercase().contains("mariadb") { Self::MariaDb } else { Self::MySql }
