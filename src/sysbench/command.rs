@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::model::{
     Address, Arrivals, Dataset, Endpoint, Flag, KeyLaw, Number, Protocol, Scenario, Secret,
-    Statement, StatementMode,
+    Statement, StatementMode, TlsMode,
 };
 
 use super::version::Version;
@@ -219,8 +219,13 @@ pub fn unreachable(endpoint: &Endpoint) -> Option<Refused> {
 /// What of an endpoint sysbench has no option for, or none that does the same.
 fn untold(endpoint: &Endpoint) -> Option<Refused> {
     let session = &endpoint.session;
+    // Also where it is only preferred: administration would be encrypted, and the load not.
+    let may_be_encrypted = matches!(endpoint.address, Address::Tcp { .. });
     let lacks = [
-        (endpoint.tls.mode.is_demanded(), "encrypt its connections as `tls` demands"),
+        (
+            may_be_encrypted && endpoint.tls.mode != TlsMode::Off,
+            "encrypt its connections as `tls` says",
+        ),
         (!endpoint.others.is_empty(), "let connections take turns among several `endpoints`"),
         (session.charset.is_some(), "set a `charset`"),
         (!session.init.is_empty(), "send `init` statements"),
@@ -271,8 +276,7 @@ mod tests {
 
     use super::*;
     use crate::model::{
-        Engine, MilliRate, OpenLoop, ScenarioId, SessionOptions, Tls, TlsMode, Workload,
-        WorkloadOptions,
+        Engine, MilliRate, OpenLoop, ScenarioId, SessionOptions, Tls, Workload, WorkloadOptions,
     };
     use crate::workload::builtin;
 
@@ -318,10 +322,12 @@ mod tests {
         assert_eq!(unreachable(&plain), None);
         let told = |endpoint: Endpoint| unreachable(&endpoint).unwrap().to_string();
         let tls = |mode| Tls { mode, ..Tls::default() };
-        let preferred = Endpoint { tls: tls(TlsMode::Preferred), ..plain.clone() };
-        assert_eq!(unreachable(&preferred), None);
-        let required = Endpoint { tls: tls(TlsMode::Required), ..plain.clone() };
-        assert!(told(required).contains("`tls`"));
+        for mode in [TlsMode::Preferred, TlsMode::Required] {
+            let encrypted = Endpoint { tls: tls(mode), ..plain.clone() };
+            assert!(told(encrypted.clone()).contains("`tls`"));
+            let address = Address::Unix("/run/server.sock".into());
+            assert_eq!(unreachable(&Endpoint { address, ..encrypted }), None);
+        }
         let two = Endpoint { others: vec![tcp], ..plain.clone() };
         assert!(told(two).contains("`endpoints`"));
         let session = SessionOptions { init: vec!["DO 1".into()], ..SessionOptions::default() };
