@@ -31,7 +31,7 @@ pub(crate) fn start(options: &[&str]) -> Result<Server, String> {
 }
 
 /// The server that was named, or one that is fetched once and kept for all tests.
-fn find() -> Result<PathBuf, String> {
+pub(crate) fn find() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("GRIDBENCH_TEST_MYSQL").map(PathBuf::from) {
         return Ok(if named.is_dir() { named.join("bin/mysqld") } else { named });
     }
