@@ -173,6 +173,12 @@ impl Recorder {
         self.finished.drain(..)
     }
 
+    /// The second under way, when nothing more is counted: a trial that is stopped keeps what it has
+    /// seen. `None` outside the window.
+    pub(super) fn take_last(&mut self, now: Instant) -> Option<Second> {
+        self.window.contains(now).then(|| std::mem::take(&mut self.second))
+    }
+
     /// The totals, when nothing more is counted.
     pub(super) fn take_totals(&mut self) -> Totals {
         std::mem::take(&mut self.totals)

@@ -131,13 +131,15 @@ impl ThreadState {
     pub(super) fn end(&self, client: ClientUse) -> ThreadEnd {
         let due = |after: &Cell<u64>| after.get().checked_sub(1).map(Duration::from_nanos);
         let open: Vec<Duration> = self.open.iter().filter_map(due).collect();
-        let oldest = open.iter().min().map(|after| micros(self.window().load.elapsed() - *after));
+        let loaded = self.window().load.elapsed();
+        let age = |after: &Duration| micros(loaded.saturating_sub(*after));
         ThreadEnd {
             totals: self.recorder().take_totals(),
             client,
             pace: self.pacer.as_ref().map(Pacer::pace),
             unfinished: open.len() as u64,
-            oldest_unfinished_us: oldest,
+            oldest_unfinished_us: open.iter().min().map(age),
+            youngest_unfinished_us: open.iter().max().map(age),
             without_connection: self.without_connection.get(),
             last_error: self.last_error.borrow().as_ref().map(DriverError::to_string),
         }

@@ -24,6 +24,7 @@ pub(super) struct Sum {
     pace: Option<Pace>,
     unfinished: u64,
     oldest_unfinished_us: Option<u64>,
+    youngest_unfinished_us: Option<u64>,
     without_connection: u32,
     last_error: Option<String>,
 }
@@ -57,6 +58,8 @@ impl Sum {
             };
             sum.unfinished += end.unfinished;
             sum.oldest_unfinished_us = sum.oldest_unfinished_us.max(end.oldest_unfinished_us);
+            let youngest = sum.youngest_unfinished_us.into_iter().chain(end.youngest_unfinished_us);
+            sum.youngest_unfinished_us = youngest.min();
             sum.without_connection += end.without_connection;
             sum.last_error = end.last_error.or(sum.last_error);
         }
@@ -69,6 +72,9 @@ impl Sum {
         if self.without_connection == setup.concurrency {
             let words = words.unwrap_or("no reason was given");
             let reason = format!("the server was gone at the end of the window: {words}");
+            return TrialStatus::Failed { reason };
+        }
+        if let Some(reason) = self.silence(setup) {
             return TrialStatus::Failed { reason };
         }
         if self.totals.events > 0 {
@@ -91,6 +97,26 @@ impl Sum {
             ),
         };
         TrialStatus::Failed { reason }
+    }
+
+    /// Since when the server has not answered any more, if that is so: each connection has an event
+    /// open or is lost, and each of these events is open for longer than any took that ended.
+    fn silence(&self, setup: &TrialSetup) -> Option<String> {
+        let age_us = self.youngest_unfinished_us?;
+        let longest_us = self.totals.latency.percentile_us(100.0)?;
+        let silent = self.unfinished + u64::from(self.without_connection);
+        if silent < u64::from(setup.concurrency) || age_us <= longest_us {
+            return None;
+        }
+        let ended = setup.duration + setup.drain_limit;
+        let from = ended.saturating_sub(Duration::from_micros(age_us));
+        Some(format!(
+            "the server did not answer any more from {:.1} s into the window on; still open {} ms \
+             after it: {}",
+            from.as_secs_f64(),
+            setup.drain_limit.as_millis(),
+            counted(self.unfinished, "event")
+        ))
     }
 
     pub(super) fn output(self, frame: Frame) -> TrialOutput {

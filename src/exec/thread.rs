@@ -106,7 +106,7 @@ pub(super) enum Message {
     Failing { thread: u32, words: Option<String> },
     /// A second of the warm-up is over; so many statements were answered since the load began.
     Warmed { second: u32, sent: u64 },
-    /// A second of the window is over.
+    /// A second of the window is over, or was begun when the trial was stopped.
     Second(Second),
     /// The thread is about to end; on `Err` it could not do its work, and says why.
     Ended { result: Result<Box<ThreadEnd>, String> },
@@ -121,6 +121,7 @@ pub(super) struct ThreadEnd {
     pub(super) pace: Option<Pace>,
     pub(super) unfinished: u64,
     pub(super) oldest_unfinished_us: Option<u64>,
+    pub(super) youngest_unfinished_us: Option<u64>,
     /// Connections that were lost and could not be replaced before the window ended.
     pub(super) without_connection: u32,
     /// The last error of any phase.
@@ -293,6 +294,8 @@ impl<D: Driver> LoadThread<D> {
             }
         }
         self.tick(&mut timeline, state);
+        let last = state.recorder().take_last(Instant::now());
+        last.into_iter().for_each(|second| self.tell(Message::Second(second)));
         Ok(Box::new(state.end(timeline.client_use(state.lateness().take()))))
     }
 

@@ -52,12 +52,13 @@ pub(super) fn run<D: Driver>(
         control,
         threads: setup.load_threads.clamp(1, setup.concurrency.max(1)),
         progress: Progress::default(),
+        window: None,
         stop: None,
     };
     trial.observe(TrialEvent::Phase(Phase::Connect));
     trial.launch(driver, &outbox);
-    let window = trial.pass_phases();
-    trial.end(window)
+    trial.pass_phases();
+    trial.end()
 }
 
 /// A trial under way.
@@ -70,6 +71,8 @@ struct Trial<'a> {
     /// How many load threads were asked for.
     threads: u32,
     progress: Progress,
+    /// Since the load began.
+    window: Option<Window>,
     /// Why the trial ends before its time, and when that was decided.
     stop: Option<(TrialStatus, Instant)>,
 }
@@ -131,13 +134,14 @@ impl Trial<'_> {
         }
     }
 
-    /// From the barrier to the end of the drain; `None` if the load never began.
-    fn pass_phases(&mut self) -> Option<Window> {
+    /// From the barrier to the end of the drain.
+    fn pass_phases(&mut self) {
         self.listen(None, |progress, threads| progress.ready == threads);
         if self.stop.is_some() {
-            return None;
+            return;
         }
-        let mut window = self.window();
+        let mut window = self.plan_window();
+        self.window = Some(window);
         self.control.send_replace(Control::Load(window));
         self.observe(TrialEvent::Window { start: window.start, end: window.end });
         self.observe(TrialEvent::Phase(Phase::Warmup));
@@ -147,6 +151,7 @@ impl Trial<'_> {
             self.progress.warmup_level = Some(is_level);
             if is_level {
                 window = window.beginning(Instant::now() + CHANGE_DELAY);
+                self.window = Some(window);
                 self.control.send_replace(Control::Load(window));
                 self.observe(TrialEvent::Window { start: window.start, end: window.end });
             }
@@ -154,15 +159,14 @@ impl Trial<'_> {
         for (until, next) in [(window.start, Phase::Measure), (window.end, Phase::Drain)] {
             self.listen(Some(until), |_, _| false);
             if self.stop.is_some() {
-                return Some(window);
+                return;
             }
             self.observe(TrialEvent::Phase(next));
         }
         self.listen(Some(window.deadline), |progress, _| progress.ended == progress.started);
-        Some(window)
     }
 
-    fn window(&self) -> Window {
+    fn plan_window(&self) -> Window {
         let load = Instant::now() + START_DELAY;
         let start = load + self.setup.warmup.max(self.setup.warmup_max);
         let end = start + self.setup.duration;
@@ -231,19 +235,39 @@ impl Trial<'_> {
         let (told, merged) = self.progress.seconds.entry(index).or_default();
         *told += 1;
         merged.merge(&second);
-        if *told < self.threads {
+        // Once the trial is to stop, threads tell seconds that they did not see to their end.
+        if *told < self.threads || self.stop.is_some() {
             return;
         }
-        let (_, mut merged) = self.progress.seconds.remove(&index).unwrap_or_default();
-        merged.index = index;
-        let interval = self.interval(&merged);
+        let (_, merged) = self.progress.seconds.remove(&index).unwrap_or_default();
+        self.close_second(index, &merged);
+    }
+
+    /// Seconds that were not seen whole by every thread, up to where the window was left. What a
+    /// thread counted a moment after that belongs to the last one.
+    fn close_rest(&mut self) {
+        let intervals = self.measured().as_nanos().div_ceil(Window::INTERVAL.as_nanos());
+        let Some(last) = u32::try_from(intervals).unwrap_or(u32::MAX).checked_sub(1) else {
+            return;
+        };
+        let mut rest: BTreeMap<u32, Second> = BTreeMap::new();
+        for (index, (_, second)) in std::mem::take(&mut self.progress.seconds) {
+            rest.entry(index.min(last)).or_default().merge(&second);
+        }
+        for (index, second) in rest {
+            self.close_second(index, &second);
+        }
+    }
+
+    fn close_second(&mut self, index: u32, second: &Second) {
+        let interval = self.interval(index, second);
         self.observe(TrialEvent::Interval(&interval));
         self.progress.intervals.push(interval);
     }
 
-    fn interval(&self, second: &Second) -> Interval {
-        let begin = Window::INTERVAL * second.index;
-        let end = (begin + Window::INTERVAL).min(self.setup.duration);
+    fn interval(&self, index: u32, second: &Second) -> Interval {
+        let begin = Window::INTERVAL * index;
+        let end = (begin + Window::INTERVAL).min(self.measured());
         Interval {
             elapsed_us: micros(end),
             length_us: micros(end - begin),
@@ -270,8 +294,16 @@ impl Trial<'_> {
         }
     }
 
+    /// How much of the window passed before the trial was stopped, or all of it.
+    fn measured(&self) -> Duration {
+        self.window.map_or(Duration::ZERO, |window| match &self.stop {
+            Some((_, at)) => (*at).min(window.end).saturating_duration_since(window.start),
+            None => window.length(),
+        })
+    }
+
     /// Waits for the last words of the threads and makes the measurement.
-    fn end(mut self, window: Option<Window>) -> TrialOutput {
+    fn end(mut self) -> TrialOutput {
         let patience = Instant::now() + GRACE;
         while self.progress.ended < self.progress.started && Instant::now() < patience {
             self.hear(POLL);
@@ -279,10 +311,8 @@ impl Trial<'_> {
         if self.progress.ended < self.progress.started {
             self.fail("a load thread did not come to an end; its numbers are lost".into());
         }
-        let measured = window.map_or(Duration::ZERO, |window| match &self.stop {
-            Some((_, at)) => (*at).min(window.end).saturating_duration_since(window.start),
-            None => window.length(),
-        });
+        self.close_rest();
+        let (window, measured) = (self.window, self.measured());
         let sum = Sum::of(std::mem::take(&mut self.progress.ends));
         let status = match self.stop.take() {
             Some((status, _)) => status,

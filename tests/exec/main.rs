@@ -233,6 +233,27 @@ fn what_hangs_is_counted_when_the_drain_limit_passes() {
 }
 
 #[test]
+fn a_server_that_answers_no_more_fails_the_trial_and_a_slow_one_does_not() {
+    let silent = Scripted::new(|seen| match seen.number {
+        0..40 => Act::Answer,
+        _ => Act::Hang,
+    });
+    let drain_limit = Duration::from_millis(100);
+    let m = run(&silent, &TrialSetup { drain_limit, ..setup(3, 1000) }).measurement;
+    let said = reason(&m);
+    assert!(said.starts_with("the server did not answer any more from 0."), "{said}");
+    assert!(said.ends_with("on; still open 100 ms after it: 3 events"), "{said}");
+    assert_eq!((m.events, m.events_unfinished), (3, 3), "what it answered before is kept");
+    // Every connection has an event open at the end, none for longer than such an event takes.
+    let slow = Scripted::new(|seen| match seen.sql {
+        "COMMIT" => Act::AnswerAfter(Duration::from_millis(700)),
+        _ => Act::Answer,
+    });
+    let m = run(&slow, &TrialSetup { drain_limit, ..setup(3, 1000) }).measurement;
+    assert_eq!((m.status, m.events_unfinished), (TrialStatus::Done, 3));
+}
+
+#[test]
 fn a_warm_up_ends_when_the_rate_is_level_and_at_its_limit_otherwise() {
     let level = Scripted::new(|_| Act::Answer);
     let times = |warmup_max, level: f64| TrialSetup {
@@ -336,6 +357,26 @@ fn an_interrupt_ends_the_trial_in_every_phase() {
         assert_eq!(output.measurement.status, TrialStatus::Interrupted);
         assert!(output.measurement.measured_us < 20_000_000);
     }
+}
+
+#[test]
+fn a_trial_that_is_stopped_keeps_the_second_that_it_was_in() {
+    let server = Scripted::new(|_| Act::Answer);
+    let interrupt = Interrupt::default();
+    let begin = Instant::now();
+    let m = run_trial(&server, &setup(6, 600_000), &interrupt, &mut |event| {
+        if let TrialEvent::Interval(_) = event {
+            let pause = Duration::from_millis(1_400).saturating_sub(begin.elapsed());
+            std::thread::sleep(pause);
+            interrupt.request();
+        }
+    });
+    let m = m.measurement;
+    assert_eq!(m.status, TrialStatus::Interrupted);
+    let elapsed: Vec<u64> = m.intervals.iter().map(|of| of.elapsed_us).collect();
+    assert_eq!(elapsed, [1_000_000, m.measured_us]);
+    let events: u64 = m.intervals.iter().map(|of| of.events).sum();
+    assert!(m.intervals[1].events > 0 && m.events.abs_diff(events) <= 6, "{} {events}", m.events);
 }
 
 #[test]
