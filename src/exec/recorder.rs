@@ -173,8 +173,8 @@ impl Recorder {
         self.finished.drain(..)
     }
 
-    /// The second under way, when nothing more is counted: a trial that is stopped keeps what it has
-    /// seen. `None` outside the window.
+    /// The second under way, when nothing more is counted: a trial that is stopped keeps what it
+    /// has seen. `None` outside the window.
     pub(super) fn take_last(&mut self, now: Instant) -> Option<Second> {
         self.window.contains(now).then(|| std::mem::take(&mut self.second))
     }

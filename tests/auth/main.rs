@@ -290,6 +290,30 @@ fn a_certificate_is_believed_as_far_as_the_mode_asks() {
 }
 
 #[test]
+fn an_address_is_a_name_too() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return mysql::skipped("IPv6", "this machine has no ::1");
+    }
+    let papers = Papers::new();
+    papers.authority.sign(papers.of("server"), &["::1"], false);
+    let options = [papers.options(), vec!["--bind-address=*".to_owned()]].concat();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut servers = vec![Server::start(&options)];
+    servers.extend(mysql::start(&options));
+    for server in servers {
+        let made = format!("CREATE USER visitor IDENTIFIED BY '{PASSWORD}'");
+        execute(&server, &[made]);
+        let at = |host: &str| {
+            let address = Address::Tcp { host: host.into(), port: server.port };
+            let endpoint = Endpoint { address, ..server.endpoint() };
+            account(endpoint, "visitor", papers.tls(TlsMode::VerifyIdentity))
+        };
+        assert_eq!(answer(&at("::1")), "in");
+        assert!(answer(&at("127.0.0.1")).contains("not valid for name"));
+    }
+}
+
+#[test]
 fn a_server_may_want_to_see_a_certificate_of_ours() {
     let papers = Papers::new();
     let (certificate, key) = papers.of("client");
