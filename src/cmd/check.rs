@@ -34,7 +34,8 @@ pub(super) fn run(arguments: &CheckArgs, printer: Printer) -> Result<Outcome, Fa
     match examined.iter().filter(|examined| fails(examined)).count() {
         0 => Ok(Outcome::Done),
         count => {
-            Err(Failure::input(anyhow!("{} cannot be used as it is", counted(count, "server"))))
+            let of = counted(examined.len(), "server");
+            Err(Failure::input(anyhow!("of {of}, {count} cannot be used as found")))
         }
     }
 }
@@ -77,7 +78,12 @@ fn text(examined: &Examined) -> String {
     for (label, value) in facts(seen) {
         text += &paragraph(&format!("  {label:<12}"), "              ", &value);
     }
-    let mut text = format!("{}: {}\n{text}", examined.name, plain(&seen.info.address));
+    // Where there are several, the name says which.
+    let address = plain(&seen.info.address);
+    let mut text = match examined.name.contains(&*address) {
+        true => format!("{}\n{text}", examined.name),
+        false => format!("{}: {address}\n{text}", examined.name),
+    };
     for Remark { gravity, words, remedy } in &examined.remarks {
         text += &paragraph(&format!("  {:<12}", gravity.name()), "              ", words);
         if !remedy.is_empty() {
