@@ -228,6 +228,29 @@ sql = "SELECT SUM(a.k * b.k + c.k) FROM sbtest{table} a, sbtest{table} b, sbtest
     }
 }
 
+#[test]
+fn an_empty_password_in_the_file_wins_over_the_environment() {
+    let server = Server::start(&[]);
+    let grants = ["full", "bare"].map(|user| format!("GRANT ALL ON *.* TO {user}"));
+    let made = ["CREATE USER full IDENTIFIED BY 'of-the-environment'", "CREATE USER bare"];
+    sql(&server.endpoint(), &[made[0], made[1], &grants[0], &grants[1]]);
+    for (user, line, is_in) in [
+        ("full", "", true),
+        ("full", "password = ''", false),
+        ("bare", "password = ''", true),
+        ("bare", "", false),
+    ] {
+        let targets = format!(
+            "[target.'*']\nhost = '127.0.0.1'\nport = {}\nuser = '{user}'\n{line}\n",
+            server.port
+        );
+        let workspace = workspace(&server, &targets, MATRIX);
+        let mut check = workspace.command(&["check", "1c1g", "--targets", "targets.toml"]);
+        let check = check.env("GRIDBENCH_PASSWORD", "of-the-environment").output().unwrap();
+        assert_eq!(check.status.success(), is_in, "{user} {line}: {}", said(&check));
+    }
+}
+
 /// Every file below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
