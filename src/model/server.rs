@@ -118,6 +118,8 @@ pub struct SessionOptions {
     pub read_timeout: Option<Duration>,
     /// After how long the server ends a statement of the load itself; `None`: never.
     pub statement_timeout: Option<Duration>,
+    /// The same where that is `None`, of a server that takes it.
+    pub guard: Option<Duration>,
 }
 
 impl SessionOptions {
@@ -126,6 +128,11 @@ impl SessionOptions {
         let names = self.charset.as_ref().map(|charset| format!("SET NAMES {charset}"));
         let timeout = self.statement_timeout.map(statement_timeout);
         names.into_iter().chain(timeout).chain(self.init.iter().cloned()).collect()
+    }
+
+    /// One more, which a server may refuse: not every one that speaks the protocol is known here.
+    pub fn guard_statement(&self) -> Option<String> {
+        self.guard.filter(|_| self.statement_timeout.is_none()).map(statement_timeout)
     }
 }
 

@@ -51,7 +51,7 @@ fn guarded(endpoint: &Endpoint, setup: &TrialSetup) -> Endpoint {
     let mut endpoint = endpoint.clone();
     let warmup = setup.warmup.max(setup.warmup_max);
     let trial = warmup + setup.duration + setup.drain_limit;
-    endpoint.session.statement_timeout.get_or_insert(trial);
+    endpoint.session.guard = Some(trial);
     endpoint
 }
 

@@ -53,6 +53,12 @@ impl Driver for WireDriver {
         for sql in session.endpoint.session.statements() {
             session.begin(sql).await?;
         }
+        if let Some(sql) = session.endpoint.session.guard_statement()
+            && let Err(error @ (DriverError::Lost { .. } | DriverError::Protocol { .. })) =
+                session.begin(sql).await
+        {
+            return Err(error);
+        }
         Ok(session)
     }
 

@@ -352,6 +352,7 @@ fn session(own: &Draft, defaults: &Draft) -> SessionOptions {
         connect_timeout: timeout(either(own, defaults, |draft| &draft.connect_timeout)),
         read_timeout: timeout(either(own, defaults, |draft| &draft.read_timeout)),
         statement_timeout: timeout(either(own, defaults, |draft| &draft.statement_timeout)),
+        guard: None,
     }
 }
 

@@ -225,6 +225,7 @@ fn what_a_connection_is_told_comes_from_the_target_or_the_defaults() {
             connect_timeout: Some(Duration::from_millis(500)),
             read_timeout: Some(Duration::from_secs(30)),
             statement_timeout: Some(Duration::from_secs(120)),
+            guard: None,
         }
     );
     let said = found.session.statements();
