@@ -1,8 +1,8 @@
 //! A run that loses connections all the time, and what it holds on to: memory, descriptors,
 //! threads, rows.
 //!
-//! `GRIDBENCH_TEST_SOAK_SECS` says for how long (20); `GRIDBENCH_TEST_SEED` whom it meets when. Must
-//! not know: how a connection is made anew.
+//! `GRIDBENCH_TEST_SOAK_SECS` says for how long (20); `GRIDBENCH_TEST_SEED` whom it meets when.
+//! Must not know: how a connection is made anew.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
 #[expect(dead_code, reason = "each test file uses its part")]
