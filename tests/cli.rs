@@ -1,15 +1,19 @@
 //! The program as its users meet it: real servers, real files, exit codes, what is left behind.
 #![expect(clippy::unwrap_used, reason = "in a test file a panic is how a test fails")]
 
+#[path = "common/disk.rs"]
+mod disk;
+
 use std::fs;
-use std::io::{self, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use disk::SmallDisk;
 
 const SCENARIOS: &[(&str, &str, u64)] = &[
     ("read-only-range", "oltp_read_only", 16),
@@ -382,30 +386,6 @@ fn what_cannot_end_well_is_refused_before_anything_is_measured() {
     assert!(!space.path("results").exists(), "nothing was begun");
 }
 
-/// A file system of so many megabytes; `None` (with the reason printed) where mounting is not
-/// permitted.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn mount(at: &Path, megabytes: u32) -> Option<Self> {
-        fs::create_dir(at).unwrap();
-        let size = format!("size={megabytes}m");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(at);
-        if mount.status().is_ok_and(|status| status.success()) {
-            return Some(Self(at.to_owned()));
-        }
-        let _ = writeln!(io::stderr(), "skipped: mounting a small tmpfs needs root");
-        None
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 /// A matrix whose dataset takes some 200 MB.
 fn large_matrix() -> String {
     matrix("1s", "concurrency = [2]").replace("table_size = 1000", "table_size = 400000")
@@ -434,8 +414,7 @@ fn a_disk_that_fills_up_under_the_server_fails_the_cells_and_stops_the_server() 
         })
     };
     assert!(holds_within(Duration::from_secs(120), loading), "the load begins");
-    let mut filler = fs::File::create(disk.0.join("filler")).unwrap();
-    while filler.write_all(&[0; 1 << 20]).is_ok() {}
+    disk.fill(0);
     let ended = Ended::of(child.wait_with_output().unwrap()).exits(3);
     assert!(ended.stderr.contains("ran out of disk space"), "{}", ended.stderr);
     assert!(space.is_quiet_within(Duration::from_secs(5)), "{:?}", space.servers());

@@ -160,6 +160,16 @@ impl Recorder {
         }
     }
 
+    /// The server refused a connection that was to replace a lost one. Where none was there to
+    /// refuse it, the loss is what is counted.
+    pub(super) fn connection_refused(&mut self, now: Instant, error: &DriverError) {
+        if self.window.contains(now) && matches!(error, DriverError::Server { .. }) {
+            self.totals.count_error(error, micros(now - self.window.start));
+            self.advance(now);
+            self.second.errors += 1;
+        }
+    }
+
     /// A lost connection was replaced at this instant.
     pub(super) fn reconnected(&mut self, now: Instant) {
         if self.window.contains(now) {

@@ -268,7 +268,10 @@ impl<D: Driver> Worker<D> {
                     self.thread.recorder().reconnected(self.now);
                     return;
                 }
-                Some(Err(error)) => self.thread.noticed(&error),
+                Some(Err(error)) => {
+                    self.thread.recorder().connection_refused(self.now, &error);
+                    self.thread.noticed(&error);
+                }
                 None => break,
             }
         }

@@ -122,13 +122,18 @@ impl ErrorCount {
     /// deadlock, lock wait time-out, record changed since last read.
     pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
 
+    /// What servers refuse only connections with: too many, access denied, the host is blocked or
+    /// not allowed, too many of this user. No event is under way then.
+    const CONNECTING: [u16; 5] = [1040, 1045, 1129, 1130, 1203];
+
     /// The code of errors after which an event was tried again, where it is not known which of
     /// [`Self::RETRIED`] each of them was. No server has it.
     pub const NOT_TOLD_APART: u16 = u16::MAX;
 
     /// Whether each of these errors ended its event, which then counts nowhere.
     pub fn ends_events(&self) -> bool {
-        !Self::RETRIED.contains(&self.code) && self.code != Self::NOT_TOLD_APART
+        let goes_on = Self::RETRIED.iter().chain(&Self::CONNECTING).any(|code| *code == self.code);
+        !goes_on && self.code != Self::NOT_TOLD_APART
     }
 }
 

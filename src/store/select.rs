@@ -268,7 +268,7 @@ impl Pair<'_> {
         {
             return format!("excluded: {reason}");
         }
-        if let Some(refused) = levels.iter().find_map(|level| level.refused.clone()) {
+        if let Some(refused) = levels.iter().find_map(Level::refusal) {
             return refused;
         }
         let trials = levels.iter().flat_map(|level| &level.trials);
@@ -322,6 +322,15 @@ impl Level<'_> {
             format!(", {:.1} to {:.1} s into the window", seconds(first), seconds(last))
         });
         Some(format!("{} failed{when}, most with: {code}{words}", counted(failed, "event")))
+    }
+
+    /// Why its rate is not published, whatever it is, and what happened that may be why.
+    fn refusal(&self) -> Option<String> {
+        let refused = self.refused.clone()?;
+        let evidence = self.done().filter_map(|trial| trial.evidence.as_ref());
+        let trouble = evidence.filter_map(|of| of.trouble.clone()).next();
+        let told = [Some(refused), self.failed_events(), trouble].into_iter().flatten();
+        Some(told.collect::<Vec<_>>().join("; "))
     }
 
     fn unfinished(&self) -> Option<String> {

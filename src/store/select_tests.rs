@@ -173,6 +173,21 @@ fn events_that_failed_or_hang_are_told_and_retried_ones_are_not() {
 }
 
 #[test]
+fn a_refusal_comes_with_what_happened_meanwhile() {
+    let mut trial = done(1, 0, 1, 10);
+    let evidence = trial.evidence.as_mut().unwrap();
+    evidence.window.counters.set(Counter::PagesRead, Some(500));
+    evidence.trouble = Some("the server was started again at most 2.0 s into the window".into());
+    let message = "connection closed".into();
+    trial.errors = vec![ErrorCount { code: 0, count: 8, message, span_us: Some((0, 900_000)) }];
+    let refused = &lines(&description(), &[trial])[0];
+    let told = "8 events failed, 0.0 to 0.9 s into the window, most with: connection closed; the \
+                server was started again at most 2.0 s into the window)";
+    assert!(refused.contains("(not full-cache: 500 pages"), "{refused}");
+    assert!(refused.ends_with(told), "{refused}");
+}
+
+#[test]
 fn all_levels_are_published_where_the_matrix_says_so() {
     let mut run = description();
     run.plan.protocol.publish = Publish::All;
