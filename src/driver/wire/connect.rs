@@ -111,7 +111,7 @@ fn driver_error(endpoint: &Endpoint, fault: PacketFault) -> DriverError {
         },
         PacketFault::Tls(message) => DriverError::Lost { address: address(), message },
         PacketFault::Broken(message) => DriverError::Protocol { address: address(), message },
-        PacketFault::Plugin(name) => DriverError::Protocol {
+        PacketFault::Plugin(name) => DriverError::Lost {
             address: address(),
             message: format!(
                 "the account {} wants authentication by {name}, which is not spoken here; \
