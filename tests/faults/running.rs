@@ -18,8 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a trial may take beside warm-up and window: connecting, looks at the server, rows.
 const AROUND_S: f64 = 8.0;
-/// Where the server is silent at the end: the drain, and how long it is asked what it is now.
-const SILENT_S: f64 = 10.0 + 8.0;
+/// Where the server is silent at the end: the drain, the last look at it, and the question what it
+/// is now.
+const SILENT_S: f64 = 10.0 + 5.0 + 2.0;
 
 /// A run under way.
 pub(crate) struct Running<'a> {
@@ -158,7 +159,7 @@ impl Ended {
     /// Prints the row of the table of faults; no row of the run may be missing.
     pub(crate) fn tell(&self, server: &str, fault: &str, workspace: &Workspace) {
         let lost = rows::lost(workspace);
-        let drain = if self.is_silent() { " and a drain of 10 s" } else { "" };
+        let drain = if self.is_silent() { ", 10 s of drain, 7 s of asking" } else { "" };
         let words = format!(
             "FAULT | {server} | {fault} | {} | yes (planned {:.0} s{drain}, took {:.1} s) | rows \
              lost {lost} |\n",
