@@ -340,12 +340,16 @@ fn a_disk_that_fills_up_under_the_server_is_told_and_what_was_measured_is_kept()
         let workspace = Workspace::new(&endpoint, BALLAST);
         let run = Running::start(&workspace, &[]);
         let sum = scalar(&endpoint, BALLAST_SUM);
-        let filler = disk.fill(30);
+        let filler = disk.fill(6);
         let ended = run.end();
         std::fs::remove_file(filler).unwrap();
         ended.tell(&name, "disk full under the data", &workspace);
-        assert_eq!(ended.code, Some(3), "{}", ended.said);
-        assert_eq!(ended.row["status"], "failed");
+        // A server refuses rows, or waits for room and answers nobody, or both by turns.
+        let reason = &ended.row["reason"];
+        match ended.row["status"].as_str() {
+            "failed" => assert!(reason.contains("1114") || reason.contains("did not answer")),
+            _ => assert!(ended.page.contains("failed, ") && ended.page.contains("1114 ")),
+        }
         assert_eq!(scalar(&endpoint, BALLAST_SUM), sum, "an event is there or not at all");
         let there: u64 = scalar(&endpoint, "SELECT COUNT(*) FROM ballast").parse().unwrap();
         let events = number(&ended.row, "events");
