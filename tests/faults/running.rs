@@ -162,8 +162,8 @@ impl Ended {
         let lost = rows::lost(workspace);
         let asking = if self.is_silent() { ", 7 s of asking" } else { "" };
         let words = format!(
-            "FAULT | {server} | {fault} | {} | yes (planned {:.0} s and 10 s of drain at the most{asking}, took {:.1} s) | rows \
-             lost {lost} |\n",
+            "FAULT | {server} | {fault} | {} | yes (planned {:.0} s and 10 s of drain at the \
+             most{asking}, took {:.1} s) | rows lost {lost} |\n",
             self.summary(),
             self.planned_s,
             self.took_s
