@@ -18,8 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a trial may take beside warm-up and window: connecting, looks at the server, rows.
 const AROUND_S: f64 = 8.0;
-/// Where the server is silent at the end: the drain, and how long it is asked what it is now.
-const SILENT_S: f64 = 10.0 + 8.0;
+/// How long events that are open at the end are waited for.
+const DRAIN_S: f64 = 10.0;
+/// Where the server is silent then: the last look at it, and the question what it is now.
+const ASKING_S: f64 = 5.0 + 2.0;
 
 /// A run under way.
 pub(crate) struct Running<'a> {
@@ -158,10 +160,10 @@ impl Ended {
     /// Prints the row of the table of faults; no row of the run may be missing.
     pub(crate) fn tell(&self, server: &str, fault: &str, workspace: &Workspace) {
         let lost = rows::lost(workspace);
-        let drain = if self.is_silent() { " and a drain of 10 s" } else { "" };
+        let asking = if self.is_silent() { ", 7 s of asking" } else { "" };
         let words = format!(
-            "FAULT | {server} | {fault} | {} | yes (planned {:.0} s{drain}, took {:.1} s) | rows \
-             lost {lost} |\n",
+            "FAULT | {server} | {fault} | {} | yes (planned {:.0} s and 10 s of drain at the \
+             most{asking}, took {:.1} s) | rows lost {lost} |\n",
             self.summary(),
             self.planned_s,
             self.took_s
@@ -204,7 +206,8 @@ impl Ended {
     }
 
     fn allowed_s(&self) -> f64 {
-        self.planned_s + AROUND_S + if self.is_silent() { SILENT_S } else { 0.0 }
+        let asking_s = if self.is_silent() { ASKING_S } else { 0.0 };
+        self.planned_s + DRAIN_S + AROUND_S + asking_s
     }
 
     /// It measured to the end, with errors or not.

@@ -27,3 +27,8 @@ pub(super) fn of(directory: &RunDir, spec: &SpecId, endpoint: &Endpoint) -> Vec<
     };
     directory.server_changes(&ServerRecord { info, ..known.clone() })
 }
+
+/// That, in a sentence.
+pub(super) fn words(changes: &[String]) -> String {
+    format!("the server is not what the run began with: {}", changes.join("; "))
+}

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a trial is measured, how a row is stored.
 
+mod absence;
 mod changes;
 pub(super) mod engine;
 mod evidence;

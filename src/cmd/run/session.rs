@@ -5,6 +5,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::bail;
+
+use super::absence;
 use super::changes;
 use super::engine::LoadEngine;
 use super::evidence;
@@ -150,9 +153,11 @@ impl<'a> Session<'a> {
             Err(error) if error.is::<Changed>() => return Err(Failure::input(error)),
             Err(error) => return self.fail_rest(rounds, &chain(&error)),
         };
-        let mut previous = None;
+        let (mut previous, mut is_sound) = (None, true);
         while let Some(trial) = rounds.next().filter(|_| !self.interrupt.is_requested()) {
-            if let Err(error) = self.ready_dataset(planned, (previous.as_ref(), &trial), &site) {
+            let there = if is_sound { Ok(()) } else { self.await_server(planned, &site) };
+            let around = (previous.as_ref(), &trial);
+            if let Err(error) = there.and_then(|()| self.ready_dataset(planned, around, &site)) {
                 self.progress.warn(&format!("{}: {}", planned.spec.id, chain(&error)));
                 if !self.interrupt.is_requested() {
                     self.fail_rest(rounds, &chain(&error))?;
@@ -161,6 +166,7 @@ impl<'a> Session<'a> {
             }
             let measured = self.measure_trial(planned, &trial, &site)?;
             let qps = measured.as_ref().ok().copied().flatten();
+            is_sound = qps.is_some();
             rounds.took(&trial, qps.map(|MilliRate(milli)| milli));
             if let Err(changed) = measured {
                 self.fail_rest(rounds, &changed)?;
@@ -249,6 +255,21 @@ impl<'a> Session<'a> {
         Ok(report)
     }
 
+    /// Waits for a server that a trial may have been left by. One that was away is looked at anew.
+    fn await_server(&mut self, planned: &PlannedSpec, site: &Site) -> anyhow::Result<()> {
+        let id = &planned.spec.id;
+        let progress = &mut *self.progress;
+        let waiting = || progress.step(&format!("{id}: waiting for the server"));
+        if absence::wait(&site.endpoint, absence::PATIENCE, &self.interrupt, waiting)? {
+            let changes = changes::of(&self.directory, id, &site.endpoint);
+            if !changes.is_empty() && !self.means.accept_changes {
+                bail!("{}", changes::words(&changes));
+            }
+            self.load(planned, site, false)?;
+        }
+        Ok(())
+    }
+
     /// Sees to it that a trial finds the data that its matrix asks for, and that it is noted if the
     /// trial writes to it.
     fn ready_dataset(
@@ -335,8 +356,7 @@ impl<'a> Session<'a> {
             return None;
         }
         let changes = changes::of(&self.directory, &planned.spec.id, &site.endpoint);
-        (!changes.is_empty())
-            .then(|| format!("the server is not what the run began with: {}", changes.join("; ")))
+        (!changes.is_empty()).then(|| changes::words(&changes))
     }
 
     fn measure_with_sysbench(
