@@ -56,12 +56,8 @@ mod tests {
         // It accepts, and says nothing: as a server that is stopped.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = silent.local_addr().unwrap().port();
-        let endpoint = Endpoint {
-            address: Address::Tcp { host: "127.0.0.1".into(), port },
-            user: "root".into(),
-            password: Secret::new(""),
-            database: None,
-        };
+        let address = Address::Tcp { host: "127.0.0.1".into(), port };
+        let endpoint = Endpoint::new(address, "nobody", Secret::new(""));
         let begun = Instant::now();
         let mut told = 0;
         let patience = Duration::from_secs(1);

@@ -11,8 +11,8 @@ use anyhow::anyhow;
 use super::session::{CONNECT_LIMIT, DRAIN_LIMIT};
 use super::site::Site;
 use crate::cmd::Failure;
-use crate::exec::{self, LoadPolicy, SysbenchSetup};
-use crate::model::{Engine, Plan, PlannedSpec, Protocol, Scenario, Trial};
+use crate::exec::{self, LoadPolicy, SysbenchSetup, TrialSetup};
+use crate::model::{Endpoint, Engine, Plan, PlannedSpec, Protocol, Scenario, Trial};
 use crate::sysbench::{Invocation, Refused, Version, parse, refusals, remedy, unreachable, words};
 use crate::target::Targets;
 use crate::ui::Printer;
@@ -161,6 +161,15 @@ impl Program {
         let remedy = remedy(&said).map_or_else(String::new, |remedy| format!("; {remedy}"));
         Some(format!("scenario {}: {said}{remedy}", scenario.id))
     }
+}
+
+/// A statement that outlives its trial is waited for by nobody: the server is told to end it.
+pub(super) fn guarded(endpoint: &Endpoint, setup: &TrialSetup) -> Endpoint {
+    let mut endpoint = endpoint.clone();
+    let warmup = setup.warmup.max(setup.warmup_max);
+    let trial = warmup + setup.duration + setup.drain_limit;
+    endpoint.session.guard = Some(trial);
+    endpoint
 }
 
 /// All that sysbench cannot run of the plan, or cannot reach, at once; `None` if it can all.

@@ -9,7 +9,7 @@ use anyhow::bail;
 
 use super::absence;
 use super::changes;
-use super::engine::LoadEngine;
+use super::engine::{LoadEngine, guarded};
 use super::evidence;
 use super::handles;
 use super::rounds::Rounds;
@@ -23,8 +23,8 @@ use crate::driver::wire::WireDriver;
 use crate::exec::{self, LoadPolicy, Probe, SysbenchSetup, TrialOutput, TrialSetup};
 use crate::load::{self, LoadOptions, LoadReport};
 use crate::model::{
-    Cell, Changes, DatasetClass, Endpoint, Evidence, Interrupt, Measurement, MilliRate, Plan,
-    PlannedSpec, ServerRecord, Trial, TrialStatus, counted,
+    Cell, Changes, DatasetClass, Evidence, Interrupt, Measurement, MilliRate, Plan, PlannedSpec,
+    ServerRecord, Trial, TrialStatus, counted,
 };
 use crate::store::{RunDir, StoredTrial, TrialRecord};
 use crate::sysbench::Refused;
@@ -47,15 +47,6 @@ pub(super) struct Means {
     pub(super) accept_changes: bool,
     /// Whether the tables of a schema that holds something else are dropped.
     pub(super) replace: bool,
-}
-
-/// A statement that outlives its trial is waited for by nobody: the server is told to end it.
-fn guarded(endpoint: &Endpoint, setup: &TrialSetup) -> Endpoint {
-    let mut endpoint = endpoint.clone();
-    let warmup = setup.warmup.max(setup.warmup_max);
-    let trial = warmup + setup.duration + setup.drain_limit;
-    endpoint.session.guard = Some(trial);
-    endpoint
 }
 
 /// A run that would go on on something else than it began with.
