@@ -52,14 +52,16 @@ fn on_each(fault: fn(&Family)) {
     });
 }
 
-/// The ids of the connections of the load.
+/// The ids of the connections of the load, the oldest first.
 fn load_connections(endpoint: &Endpoint) -> Vec<String> {
     let rows = sql(endpoint, &["SHOW PROCESSLIST"]);
     let of_load = |row: &Vec<Option<String>>| {
         let database = row[3].clone().unwrap_or_default();
         database.starts_with("sbtest").then(|| row[0].clone().unwrap())
     };
-    rows.iter().filter_map(of_load).collect()
+    let mut ids: Vec<String> = rows.iter().filter_map(of_load).collect();
+    ids.sort_by_key(|id| id.parse::<u64>().unwrap());
+    ids
 }
 
 #[test]
