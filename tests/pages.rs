@@ -312,6 +312,19 @@ fn a_users_template_sees_its_folder_and_the_built_in_ones() {
 }
 
 #[test]
+fn a_template_that_nests_without_a_bottom_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.md");
+    let refused = |text: &str| {
+        fs::write(&own, text).unwrap();
+        render(&small_run(), &Layout::File(own.clone())).unwrap_err().to_string()
+    };
+    // On the stack of a thread of this harness it would end the process.
+    let deep = format!("{{{{ title{}", ".heading(title".repeat(200));
+    assert!(refused(&deep).contains("recursion limits"), "{}", refused(&deep));
+}
+
+#[test]
 fn a_link_out_of_the_templates_folder_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("secret.md"), "secret").unwrap();

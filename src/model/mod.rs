@@ -21,6 +21,7 @@ mod run;
 mod scenario;
 mod server;
 mod spec;
+mod stack;
 mod touched;
 mod words;
 mod workload;
@@ -48,6 +49,7 @@ pub use run::{RunDescription, ServerRecord};
 pub use scenario::{Access, ReadType, Scenario};
 pub use server::{Address, Endpoint, Flavour, Secret, ServerInfo, SessionOptions, Tls, TlsMode};
 pub use spec::{Bytes, Spec};
+pub use stack::on_a_deep_stack;
 pub use touched::Changes;
 pub use words::{counted, grouped, plural};
 pub use workload::{

@@ -20,6 +20,7 @@ use serde::Serialize;
 use super::error::{RenderError, template_error};
 use super::filters::{self, FILTERS};
 use super::{markdown, rst};
+use crate::model::on_a_deep_stack;
 
 /// The built-in files; a user's template may include or extend them by these names.
 const BUILT_IN: [(&str, &str); 38] = [
@@ -66,6 +67,10 @@ const BUILT_IN: [(&str, &str); 38] = [
 /// No template is longer than this; a longer file is something else.
 const TEMPLATE_BYTES_MAX: u64 = 1 << 20;
 
+/// Steps that a template may take: five hundred times what a report of 490 trials takes. Loops
+/// within loops without an end are over some time.
+const FUEL: u64 = 1_000_000_000;
+
 /// What the Markdown of a template is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -83,16 +88,17 @@ pub(super) fn is_built_in(file: &str) -> bool {
 /// Prints a built-in file.
 pub(super) fn print_built_in(
     file: &str,
-    context: &impl Serialize,
+    context: &(impl Serialize + Sync),
     dialect: Dialect,
 ) -> Result<String, RenderError> {
-    print(file, environment(None, dialect), context, |name| format!("built-in template {name}"))
+    let built_in = |name: &str| format!("built-in template {name}");
+    on_a_deep_stack(|| print(file, &environment(None, dialect), context, built_in))
 }
 
 /// Prints a user's file.
 pub(super) fn print_file(
     path: &Path,
-    context: &impl Serialize,
+    context: &(impl Serialize + Sync),
     dialect: Dialect,
 ) -> Result<String, RenderError> {
     let unreadable = |reason: String| RenderError::Unreadable { path: path.to_owned(), reason };
@@ -109,16 +115,18 @@ pub(super) fn print_file(
         }
         _ => path.with_file_name(included).display().to_string(),
     };
-    let mut environment = environment(Some(folder.clone()), dialect);
-    environment
-        .add_template_owned(name.clone(), source)
-        .map_err(|error| template_error(&error, file_of, &known_names(context)))?;
-    print(&name, environment, context, file_of)
+    on_a_deep_stack(|| {
+        let mut environment = environment(Some(folder.clone()), dialect);
+        environment
+            .add_template_owned(name.clone(), source.clone())
+            .map_err(|error| template_error(&error, file_of, &known_names(context)))?;
+        print(&name, &environment, context, file_of)
+    })
 }
 
 fn print(
     name: &str,
-    environment: Environment<'_>,
+    environment: &Environment<'_>,
     context: &impl Serialize,
     file_of: impl Fn(&str) -> String,
 ) -> Result<String, RenderError> {
@@ -136,6 +144,7 @@ fn environment(folder: Option<PathBuf>, dialect: Dialect) -> Environment<'static
     environment.set_syntax(whitespace());
     // Errors then name the undefined field and its place.
     environment.set_debug(true);
+    environment.set_fuel(Some(FUEL));
     environment.set_auto_escape_callback(move |name| {
         match name.rsplit_once('.').map(|(_, extension)| extension) {
             Some("html") => AutoEscape::Html,
@@ -233,5 +242,20 @@ fn collect_keys(value: &serde_json::Value, names: &mut BTreeSet<String>) {
         }
         serde_json::Value::Array(items) => items.iter().for_each(|item| collect_keys(item, names)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_template_goes_on_for_ever() {
+        let mut environment = environment(None, Dialect::Github);
+        assert_eq!(environment.fuel(), Some(FUEL));
+        environment.set_fuel(Some(FUEL / 1_000));
+        let loops = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
+        let error = environment.render_str(loops, ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfFuel);
     }
 }

@@ -130,7 +130,11 @@ impl Layout {
         self.print_as(page, &COMPARISONS)
     }
 
-    fn print_as(&self, page: &impl Serialize, names: &Names) -> Result<String, RenderError> {
+    fn print_as(
+        &self,
+        page: &(impl Serialize + Sync),
+        names: &Names,
+    ) -> Result<String, RenderError> {
         match self {
             Self::BuiltIn { name, format } => {
                 check_name(name, names)?;

@@ -2,7 +2,7 @@
 //!
 //! Must not know: which keys exist.
 
-use crate::model::counted;
+use crate::model::{counted, on_a_deep_stack};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -151,21 +151,6 @@ impl Origin<'_> {
         };
         Node { value, place }
     }
-}
-
-/// The parser's own values nest up to 80 tables of 80 dots each, and it drops them by recursion:
-/// more than the stack of a thread of the test harness holds.
-fn on_a_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
-    const STACK_BYTES: usize = 32 << 20;
-    std::thread::scope(|scope| {
-        let deep = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, &work);
-        match deep.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(done)) => done,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            // No thread to be had: the stack at hand holds every file that is not hostile.
-            Err(_) => work(),
-        }
-    })
 }
 
 fn syntax_fault(source: usize, offset: usize, text: &str, error: &toml::de::Error) -> Fault {
