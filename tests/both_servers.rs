@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "each test file uses its part")]
 mod common;
 #[path = "common/mysql.rs"]
+#[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
 #[path = "common/workspace.rs"]
 mod workspace;

@@ -6,6 +6,8 @@ mod common;
 #[path = "common/mysql.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
+#[path = "common/sql.rs"]
+mod sql;
 #[path = "common/workspace.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod workspace;
@@ -17,7 +19,7 @@ use gridbench::model::{Endpoint, Secret};
 use serde_json::Value;
 
 use common::Server;
-use mysql::skipped;
+use sql::sql;
 use workspace::{Workspace, said};
 
 const MATRIX: &str = r#"
@@ -38,27 +40,6 @@ workload = "oltp_read_only"
 id = "writes"
 workload = "oltp_write_only"
 "#;
-
-/// A server of each family, each this test's alone.
-fn servers() -> Vec<Server> {
-    let mut servers = vec![Server::start(&[])];
-    match mysql::start(&[]) {
-        Ok(server) => servers.push(server),
-        Err(reason) => skipped("on MySQL", &reason),
-    }
-    servers
-}
-
-fn sql(endpoint: &Endpoint, statements: &[&str]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await.unwrap();
-        for statement in statements {
-            admin.execute(statement).await.unwrap();
-        }
-        admin.close().await;
-    });
-}
 
 fn account(server: &Server, grants: &[&str]) -> Endpoint {
     let mut statements = vec![
@@ -88,7 +69,7 @@ fn remarks(seen: &Value, gravity: &str) -> Vec<String> {
 
 #[test]
 fn a_server_says_what_it_is_and_what_makes_a_number_doubtful() {
-    for server in servers() {
+    for server in mysql::each(&[]) {
         let workspace = Workspace::new(&server.endpoint(), MATRIX);
         let (output, seen) = check(&workspace, &[]);
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
@@ -111,7 +92,7 @@ fn a_server_says_what_it_is_and_what_makes_a_number_doubtful() {
 
 #[test]
 fn missing_privileges_are_named_with_the_statement_that_grants_them() {
-    for server in servers() {
+    for server in mysql::each(&[]) {
         let bench = account(&server, &["SELECT, INSERT ON `sbtest%`.*"]);
         let workspace = Workspace::new(&bench, MATRIX);
         let (output, seen) = check(&workspace, &[]);
@@ -132,7 +113,7 @@ fn missing_privileges_are_named_with_the_statement_that_grants_them() {
 
 #[test]
 fn a_server_that_others_use_is_left_alone_without_a_word_of_the_user() {
-    for server in servers() {
+    for server in mysql::each(&[]) {
         let workspace = Workspace::new(&server.endpoint(), MATRIX);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let other = runtime.block_on(Admin::connect(&server.endpoint())).unwrap();
@@ -154,7 +135,7 @@ fn a_server_that_others_use_is_left_alone_without_a_word_of_the_user() {
 
 #[test]
 fn limits_that_cannot_hold_the_load_and_servers_that_take_no_writes_are_refused() {
-    for server in servers() {
+    for server in mysql::each(&[]) {
         let bench = account(&server, &["ALL ON `sbtest%`.*"]);
         let workspace = Workspace::new(&bench, MATRIX);
         sql(&server.endpoint(), &["SET GLOBAL max_connections = 20"]);

@@ -21,6 +21,8 @@ mod rows;
 #[path = "faults/running.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod running;
+#[path = "common/sql.rs"]
+mod sql;
 #[path = "faults/workloads.rs"]
 mod workloads;
 #[path = "common/workspace.rs"]
@@ -37,9 +39,8 @@ use nix::sys::signal::Signal;
 use family::{FAMILIES, Family};
 use proxy::Proxy;
 use running::Running;
-use workloads::{
-    BALLAST, BALLAST_SUM, MIXED, TRANSFER_SUM, loaded, scalar, sql, transfer, version,
-};
+use sql::sql;
+use workloads::{BALLAST, BALLAST_SUM, MIXED, TRANSFER_SUM, loaded, scalar, transfer, version};
 use workspace::{Workspace, number};
 
 /// Does a fault to a server of each family, side by side: most of the time a fault is waiting.

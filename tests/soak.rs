@@ -12,6 +12,8 @@ mod rows;
 #[path = "faults/running.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod running;
+#[path = "common/sql.rs"]
+mod sql;
 #[path = "faults/workloads.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod workloads;

@@ -7,6 +7,8 @@ mod common;
 #[path = "common/mysql.rs"]
 #[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
+#[path = "common/sql.rs"]
+mod sql;
 #[path = "common/workspace.rs"]
 mod workspace;
 
@@ -16,7 +18,7 @@ use std::time::Duration;
 
 use certificates::Authority;
 use common::Server;
-use gridbench::driver::adapter::{Admin, AsyncDriver};
+use gridbench::driver::adapter::AsyncDriver;
 use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, Session};
 use gridbench::model::{Endpoint, Secret};
@@ -25,6 +27,7 @@ use nix::unistd::Pid;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
+use sql::sql;
 use workspace::{Workspace, number, said};
 
 const MATRIX: &str = r#"
@@ -42,28 +45,6 @@ memory = "1GB"
 id = "reads"
 workload = "oltp_read_only"
 "#;
-
-fn servers(options: &[&str]) -> Vec<Server> {
-    let mut servers = vec![Server::start(options)];
-    match mysql::start(options) {
-        Ok(server) => servers.push(server),
-        Err(why) => mysql::skipped("on MySQL", &why),
-    }
-    servers
-}
-
-fn sql(endpoint: &Endpoint, statements: &[&str]) -> Vec<Vec<Option<String>>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await.unwrap();
-        let mut rows = Vec::new();
-        for statement in statements {
-            rows = admin.rows(statement).await.unwrap();
-        }
-        admin.close().await;
-        rows
-    })
-}
 
 fn selects(server: &Server) -> u64 {
     let rows = sql(&server.endpoint(), &["SHOW GLOBAL STATUS LIKE 'Com_select'"]);
@@ -91,7 +72,7 @@ fn what_a_target_says_is_done_and_stands_in_the_results() {
         format!("--ssl-cert={}", files[0].display()),
         format!("--ssl-key={}", files[1].display()),
     ];
-    for server in servers(&options.each_ref().map(String::as_str)) {
+    for server in mysql::each(&options.each_ref().map(String::as_str)) {
         let made = "CREATE USER bench IDENTIFIED BY 'p' REQUIRE SSL";
         let grants = ["GRANT ALL ON `mine_1c1g`.* TO bench", "CREATE DATABASE mine_1c1g"];
         sql(&server.socket_endpoint(), &[made, grants[0], grants[1]]);
@@ -158,7 +139,7 @@ fn connections_take_turns_among_servers_and_their_counters_are_added() {
 
 #[test]
 fn a_reply_that_does_not_come_in_time_costs_its_connection() {
-    for server in servers(&[]) {
+    for server in mysql::each(&[]) {
         let targets = format!(
             "[target.'*']\nhost = '127.0.0.1'\nport = {}\nuser = 'root'\npassword = ''\n\
              read_timeout = '500ms'\n",
@@ -198,7 +179,7 @@ name = "burn"
 sql = "SELECT SUM(a.k * b.k + c.k) FROM sbtest{table} a, sbtest{table} b, sbtest{table} c"
 "#;
     let matrix = MATRIX.split("[[scenario]]").next().unwrap().to_owned() + own;
-    for server in servers(&[]) {
+    for server in mysql::each(&[]) {
         let targets = |more: &str| {
             let port = server.port;
             format!(
@@ -350,7 +331,7 @@ fn any_printable_password_lets_both_clients_in() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for server in servers(&[]) {
+    for server in mysql::each(&[]) {
         for _ in 0..40 {
             let password = "\\PC{1,60}".new_tree(&mut runner).unwrap().current();
             let quoted = password.replace('\\', "\\\\").replace('\'', "''");

@@ -4,6 +4,7 @@
 
 mod common;
 #[path = "common/mysql.rs"]
+#[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
 
 use std::io::{Read, Write};

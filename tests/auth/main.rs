@@ -10,6 +10,8 @@ mod common;
 #[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
 mod refusals;
+#[path = "../common/sql.rs"]
+mod sql;
 mod sysbench;
 
 use std::io::Write;
@@ -21,6 +23,7 @@ use gridbench::driver::adapter::{Admin, AsyncDriver};
 use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, DriverError, Reply, Session};
 use gridbench::model::{Address, Endpoint, Request, Secret, Tls, TlsMode};
+use sql::sql;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -78,12 +81,7 @@ impl Papers {
     fn servers(&self) -> Vec<Server> {
         let options = self.options();
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        let mut servers = vec![Server::start(&options)];
-        match mysql::start(&options) {
-            Ok(server) => servers.push(server),
-            Err(why) => mysql::skipped("on MySQL", &why),
-        }
-        servers
+        mysql::each(&options)
     }
 }
 
@@ -106,20 +104,13 @@ async fn cipher(endpoint: &Endpoint) -> Result<Option<String>, DriverError> {
 }
 
 fn execute(server: &Server, statements: &[String]) {
-    runtime().block_on(async {
-        let mut admin = Admin::connect(&server.socket_endpoint()).await.unwrap();
-        for statement in statements {
-            admin.execute(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
-        }
-        admin.close().await;
-    });
+    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+    sql(&server.socket_endpoint(), &statements);
 }
 
-fn scalar(server: &Server, sql: &str) -> String {
-    runtime().block_on(async {
-        let mut admin = Admin::connect(&server.socket_endpoint()).await.unwrap();
-        admin.scalar(sql).await.unwrap().unwrap_or_default()
-    })
+fn scalar(server: &Server, query: &str) -> String {
+    let rows = sql(&server.socket_endpoint(), &[query]);
+    rows.into_iter().flatten().next().flatten().unwrap_or_default()
 }
 
 fn is_mariadb(server: &Server) -> bool {
@@ -298,9 +289,7 @@ fn an_address_is_a_name_too() {
     papers.authority.sign(papers.of("server"), &["::1"], false);
     let options = [papers.options(), vec!["--bind-address=*".to_owned()]].concat();
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let mut servers = vec![Server::start(&options)];
-    servers.extend(mysql::start(&options));
-    for server in servers {
+    for server in mysql::each(&options) {
         let made = format!("CREATE USER visitor IDENTIFIED BY '{PASSWORD}'");
         execute(&server, &[made]);
         let at = |host: &str| {

@@ -6,17 +6,12 @@ use gridbench::driver::wire::WireDriver;
 use gridbench::driver::{Driver, Session};
 use gridbench::model::{Address, Endpoint, Secret, Tls};
 
-use crate::common::{self, Server};
+use crate::common;
 use crate::{PASSWORD, account, answer, execute, is_mariadb, mysql, print, runtime};
 
 #[test]
 fn whoever_is_not_let_in_hears_what_to_do() {
-    let mut servers = vec![Server::start(&[])];
-    match mysql::start(&[]) {
-        Ok(server) => servers.push(server),
-        Err(why) => mysql::skipped("on MySQL", &why),
-    }
-    for server in servers {
+    for server in mysql::each(&[]) {
         let by = format!("IDENTIFIED BY '{PASSWORD}'");
         execute(
             &server,

@@ -51,6 +51,17 @@ pub(crate) fn find() -> Result<PathBuf, String> {
     }
 }
 
+/// A server of each family with these options, the caller's alone; MySQL unless it cannot be had,
+/// which is said.
+pub(crate) fn each(options: &[&str]) -> Vec<Server> {
+    let mut servers = vec![Server::start(options)];
+    match start(options) {
+        Ok(server) => servers.push(server),
+        Err(reason) => skipped("on MySQL", &reason),
+    }
+    servers
+}
+
 /// A server of each family, shared by the tests that run side by side: MariaDB, and MySQL unless
 /// it cannot be had, which is said.
 pub(crate) fn families() -> Vec<Arc<Server>> {

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use crate::common::{self, Server, spawn};
 use crate::disk::SmallDisk;
 use crate::mysql;
-use crate::workloads::sql;
+use crate::sql::sql;
 
 /// Servers of one kind.
 #[derive(Debug)]

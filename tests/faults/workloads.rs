@@ -2,8 +2,9 @@
 //!
 //! Must not know: what is done to the server.
 
-use gridbench::driver::adapter::Admin;
 use gridbench::model::Endpoint;
+
+use crate::sql::sql;
 
 /// A second of warm-up, eight that are measured; ten of drain at the most.
 pub(crate) const MIXED: &str = r#"
@@ -85,20 +86,6 @@ pub(crate) const BALLAST_SUM: &str = "SELECT (SELECT SUM(k) FROM sbtest1) - \
 pub(crate) fn transfer(rows: u32) -> String {
     let head = MIXED.split("[[scenario]]").next().unwrap_or_default();
     head.to_owned() + &TRANSFER.replace("ROWS", &rows.to_string())
-}
-
-/// The rows of the last of these statements.
-pub(crate) fn sql(endpoint: &Endpoint, statements: &[&str]) -> Vec<Vec<Option<String>>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut admin = Admin::connect(endpoint).await.unwrap();
-        let mut rows = Vec::new();
-        for statement in statements {
-            rows = admin.rows(statement).await.unwrap();
-        }
-        admin.close().await;
-        rows
-    })
 }
 
 /// A server's family and version.

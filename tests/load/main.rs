@@ -6,6 +6,7 @@ mod commands;
 mod common;
 mod kills;
 #[path = "../common/mysql.rs"]
+#[expect(dead_code, reason = "each test file uses its part")]
 mod mysql;
 mod ownership;
 
