@@ -304,18 +304,12 @@ fn too_few_connections_in_mid_run_are_waited_for_with_growing_pauses() {
         let run = Running::start(&workspace, &[]);
         let mut orders: Vec<String> = vec!["SET GLOBAL max_connections = 10".to_owned()];
         orders.extend(load_connections(&endpoint).iter().map(|id| format!("KILL {id}")));
-        // Others take the places of the load.
+        // Others have all places before the load loses its own.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut first = runtime.block_on(Admin::connect(&endpoint)).unwrap();
+        let connect = || runtime.block_on(Admin::connect(&endpoint)).unwrap();
+        let mut others: Vec<Admin> = (0..12).map(|_| connect()).collect();
         for order in &orders {
-            let _ = runtime.block_on(first.execute(order));
-        }
-        let mut others = vec![first];
-        while let Ok(other) = runtime.block_on(Admin::connect(&endpoint)) {
-            others.push(other);
-            if others.len() > 12 {
-                break;
-            }
+            let _ = runtime.block_on(others[0].execute(order));
         }
         sleep(Duration::from_secs(2));
         for other in others {
